@@ -405,7 +405,7 @@ mod tests {
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
-        apsp::hierarchy::arrays::header,
+        apsp::hierarchy::arguments::header,
         apsp::katz_kider::program::header,
         apsp::matrix::header,
         apsp::outgoing::header,

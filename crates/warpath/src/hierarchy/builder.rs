@@ -98,7 +98,13 @@ impl Hierarchy {
     /// [`Error::OutOfMemory`].
     pub(super) fn of(graph: Arc<Graph>, elimination: Elimination) -> Result<Self> {
         let arcs = Arcs::new(&graph, &elimination)?;
-        let shared = Shared { elimination, arcs, pieces: Default::default(), earlier: Default::default() };
+        let shared = Shared {
+            elimination,
+            arcs,
+            pieces: Default::default(),
+            rounds: Default::default(),
+            earlier: Default::default(),
+        };
         Ok(Hierarchy { graph, shared: Arc::new(shared) })
     }
 }

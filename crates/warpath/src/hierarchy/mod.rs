@@ -99,6 +99,8 @@ struct Shared {
     arcs: arcs::Arcs,
     /// The tree in pieces, for all limits that somebody has asked for: there are few.
     pieces: Mutex<Vec<(Limits, Arc<Pieces>)>>,
+    /// The columns of rows of all vertices, for the limits that were asked for last.
+    rounds: Mutex<Option<(Limits, Arc<Rounds>)>>,
     /// Once somebody has asked for them.
     earlier: OnceLock<Earlier>,
 }
@@ -231,6 +233,26 @@ impl Hierarchy {
         let pieces = Arc::new(Pieces::new(&self.shared.elimination, limits)?);
         kept.push((limits, pieces.clone()));
         Ok(pieces)
+    }
+
+    /// The columns of rows of all vertices, or of these targets, over the pieces of these limits. Those of all vertices are kept.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Rounds::new`].
+    pub(crate) fn rounds(&self, limits: Limits, targets: Option<&[VertexId]>) -> Result<Arc<Rounds>> {
+        let pieces = self.pieces(limits)?;
+        let new = || Ok(Arc::new(Rounds::new(&self.shared.elimination, &pieces, targets)?));
+        if targets.is_some() {
+            return new();
+        }
+        let mut kept = self.shared.rounds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, rounds)) = kept.as_ref().filter(|(of, _)| *of == limits) {
+            return Ok(rounds.clone());
+        }
+        let rounds = new()?;
+        *kept = Some((limits, rounds.clone()));
+        Ok(rounds)
     }
 
     /// How many triangles of shortcuts there are: what customization looks at.

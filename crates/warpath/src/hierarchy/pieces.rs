@@ -12,13 +12,9 @@
 //!   Ng, Peyton, *On finding supernodes for sparse matrix computations*, 1993), so a front is a small dense matrix of
 //!   lengths. Fronts are in *levels*: those of a level need only those of the levels before.
 
-use std::sync::{Arc, OnceLock};
-
 use super::elimination::{Elimination, ROOT};
-use super::rounds::Rounds;
 use super::tiles::{Limits, Piece, Tiles};
 use crate::Result;
-use crate::graph::VertexId;
 use crate::memory::{filled, grow, listed, with_capacity};
 
 /// The most vertices of a front.
@@ -44,8 +40,6 @@ pub(crate) struct Pieces {
     pub(crate) tiles: Tiles,
     /// The most vertices of the boundary of a front.
     pub(crate) longest_boundary: u32,
-    /// The columns of rows of all vertices, once somebody has asked for them.
-    rounds: OnceLock<Arc<Rounds>>,
 }
 
 impl Pieces {
@@ -105,23 +99,7 @@ impl Pieces {
         let fronts = listed(WHAT, in_levels.into_iter().map(|(_, front)| front))?;
         let longest_boundary = fronts.iter().map(|front| elimination.row(front.top()).len() as u32).max().unwrap_or(0);
         let tiles = Tiles::new(elimination, &subtrees, limits)?;
-        Ok(Pieces { fronts, levels, places, front_of, tiles, longest_boundary, rounds: OnceLock::new() })
-    }
-
-    /// The columns of rows of all vertices, or of these targets, in rounds. Those of all vertices are kept.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Rounds::new`].
-    pub(crate) fn rounds(&self, elimination: &Elimination, targets: Option<&[VertexId]>) -> Result<Arc<Rounds>> {
-        if targets.is_some() {
-            return Ok(Arc::new(Rounds::new(elimination, self, targets)?));
-        }
-        if let Some(rounds) = self.rounds.get() {
-            return Ok(rounds.clone());
-        }
-        let rounds = Arc::new(Rounds::new(elimination, self, None)?);
-        Ok(self.rounds.get_or_init(|| rounds).clone())
+        Ok(Pieces { fronts, levels, places, front_of, tiles, longest_boundary })
     }
 
     /// The fronts of each level.

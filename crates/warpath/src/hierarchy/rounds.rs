@@ -395,9 +395,9 @@ mod tests {
                         assert!(filling.iter().all(|&hub| hub == HUBS), "{name}");
                         let label = number(2) + share[2] as usize + k * length / FOUR;
                         assert_eq!(rounds.label_of[column] as usize, label, "{name}: another label");
-                        for four in label..label + length / FOUR {
-                            assert!(four < number(2) + number(3), "{name}: beyond the round");
-                            assert!(!std::mem::replace(&mut is_labelled[four], true), "{name}: labels overlap");
+                        assert!(label + length / FOUR <= number(2) + number(3), "{name}: beyond the round");
+                        for is_labelled in &mut is_labelled[label..label + length / FOUR] {
+                            assert!(!std::mem::replace(is_labelled, true), "{name}: labels overlap");
                         }
                     }
                 }

@@ -1,4 +1,4 @@
-// Made from `src/cuda/apsp/hierarchy/arrays.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
+// Made from `src/cuda/apsp/hierarchy/arguments.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
 #pragma once
 #include "../../layout.cuh"
 

@@ -1,6 +1,7 @@
 //! The sources of a batch, in the order of their places in the tree.
 
-use super::arrays::{Arrays, CLIMBING_TOGETHER, Meeting, NO_PARENT, SOURCES, Visit};
+use super::arguments::{CLIMBING_TOGETHER, Meeting, NO_PARENT, SOURCES, Visit};
+use super::arrays::Arrays;
 use crate::Result;
 use crate::cuda::device::memory::Pool;
 use crate::graph::VertexId;

@@ -43,20 +43,26 @@
 //! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
 //! prepared here; the ranks in them come from an elimination, or from sources that the solver has checked.
 
-pub(in crate::cuda) mod arrays;
+pub(in crate::cuda) mod arguments;
+mod arrays;
 mod batch;
+mod facts;
 mod offsets;
 mod rows;
+mod sizes;
 mod upload;
 
 use std::sync::Arc;
 
-use arrays::{
-    Arrays, CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, Rows, SOURCES, Sizes, Sums, Sweep,
-    layout, parts_of,
+use arguments::{
+    CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, Rows, SOURCES, Sums, Sweep, parts_of,
 };
+use arrays::{Arrays, layout};
 use batch::Batch;
+use facts::FactKernels;
+use offsets::OffsetKernels;
 use rows::RowKernels;
+use sizes::Sizes;
 use upload::{Length, lengths_of, upload};
 
 use super::batched::ROWS;
@@ -119,7 +125,7 @@ impl Cut {
             return Ok(Cut { pieces: hierarchy.pieces(LIMITS)?, rounds: None });
         }
         let pieces = hierarchy.pieces(LABELLED)?;
-        let rounds = pieces.rounds(hierarchy.elimination(), task.targets)?;
+        let rounds = hierarchy.rounds(LABELLED, task.targets)?;
         Ok(Cut { pieces, rounds: Some(rounds) })
     }
 }
@@ -239,72 +245,15 @@ enum RowsOrFacts {
     Facts(FactKernels),
 }
 
-/// The kernels that sweep over tiles and count.
-#[derive(Debug)]
-struct FactKernels {
-    tile: Function,
-    add_up: Function,
-    /// Warps of a block for a tile, and its shared memory.
-    tile_warps: (u32, u32),
-}
-
-/// The kernels for tiles in 16 bits, and how they are launched.
-#[derive(Debug)]
-struct OffsetKernels {
-    tile: Function,
-    left: Function,
-    /// Warps of a block for tiles, and its shared memory.
-    tile_warps: (u32, u32),
-    /// Blocks of a warp, and their shared memory, for what does not fit.
-    left_blocks: (u32, u32),
-}
-
-impl OffsetKernels {
-    fn new(device: &dyn Device, semiring: DeviceSemiring, pieces: &Pieces) -> Result<Self> {
-        let function = |name: &str| {
-            semiring.function(device, &images::APSP_HIERARCHY_OFFSETS, &format!("apsp_hierarchy_offsets_{name}"))
-        };
-        let arcs = pieces.tiles.most_steps as u64 * 4;
-        let slots = pieces.tiles.slots as u64;
-        let left = function("left_sums")?;
-        let bytes_of_left = (slots * u64::from(SOURCES) * 4 * semiring.words()) as u32;
-        Ok(OffsetKernels {
-            tile: function("tile_sums")?,
-            left,
-            tile_warps: warps_of_tiles(device, arcs, slots * u64::from(OFFSET_SOURCES) * 2)?,
-            left_blocks: (device.blocks_at_once(left, WARP, bytes_of_left)?, bytes_of_left),
-        })
-    }
-}
-
-/// The most warps of a block for a tile of which two blocks run at once, or one, and their shared memory: `shared` bytes for all of them
-/// and `own` for each.
-fn warps_of_tiles(device: &dyn Device, shared: u64, own: u64) -> Result<(u32, u32)> {
-    /// The most warps that share the arcs of a tile.
-    const MOST_WARPS: u64 = 4;
-    let room = u64::from(device.properties().shared_bytes_per_block);
-    let bytes = |warps: u64| shared + warps * own;
-    let fits = |limit: u64| (1..=MOST_WARPS).rev().find(|&warps| bytes(warps) <= limit);
-    let warps = fits(room / 2)
-        .or_else(|| fits(room))
-        .ok_or_else(|| Error::invalid("the device has too little shared memory for the tiles of a hierarchy"))?;
-    Ok((warps as u32, bytes(warps) as u32))
-}
-
 /// Threads of a warp.
 const WARP: u32 = 32;
 
-/// Tiles that a block takes one after another for sums of so many parts of the sources: it adds to the counters once. Fewer where the
-/// device would have too little to do.
-fn tiles_of_sums(tiles: u32, parts: u32, multiprocessors: u32) -> u32 {
-    const MOST: u64 = 8;
-    /// Blocks of a multiprocessor: several times as many as it has room for.
-    const BLOCKS: u64 = 32;
-    (u64::from(tiles) * u64::from(parts) / (BLOCKS * u64::from(multiprocessors).max(1))).clamp(1, MOST) as u32
+/// A launch of so many blocks of so many warps.
+fn shape(blocks: u64, warps: u32, shared_bytes: u32) -> Result<LaunchShape> {
+    let shape = LaunchShape::line_if_possible(blocks, warps * WARP);
+    let shape = shape.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
+    Ok(LaunchShape { shared_bytes, ..shape })
 }
-
-/// Threads of a block that adds up counters.
-const ADDING: u32 = 128;
 
 /// Warps of a block that climbs a tree of this width.
 fn warps_of_climbs(width: usize) -> u32 {
@@ -332,12 +281,8 @@ impl Kernels {
         let (front, then) = if cut.rounds.is_some() {
             ("front", RowsOrFacts::Rows(RowKernels::new(device, semiring, full, &cut.pieces)?))
         } else {
-            let tiles = &cut.pieces.tiles;
-            let arcs = tiles.most_steps as u64 * 2 * distance;
-            let slots = tiles.slots as u64 * u64::from(SOURCES) * distance;
-            let (tile, add_up) = (function("tile_sums")?, function("add_up")?);
-            let kernels = FactKernels { tile, add_up, tile_warps: warps_of_tiles(device, arcs, slots)? };
-            ("front_sums", RowsOrFacts::Facts(kernels))
+            let functions = [function("tile_sums")?, function("add_up")?];
+            ("front_sums", RowsOrFacts::Facts(FactKernels::new(device, functions, distance, &cut.pieces)?))
         };
         Ok(Kernels {
             climb_alone: function("climb_alone")?,
@@ -376,21 +321,6 @@ fn doubtful_with_labels(doubtful: u64, infinity: u64, longest: u64) -> u64 {
     if longest < doubtful { doubtful.min(infinity - longest) } else { 0 }
 }
 
-/// Makes tiles ready for 16 bits, if most of them fit those.
-fn prepare_offsets<D: Length>(
-    arrays: &Arrays,
-    pool: &Pool,
-    metric: &Metric,
-    pieces: &Pieces,
-    task: &SearchesTask<'_>,
-) -> Result<Option<OffsetKernels>> {
-    let (down, infinity) = (lengths_of::<D>(metric)?.down(), D::infinity(false));
-    if !offsets::upload(arrays, pool, &pieces.tiles, down, infinity)? {
-        return Ok(None);
-    }
-    OffsetKernels::new(&**pool.device(), task.semiring, pieces).map(Some)
-}
-
 impl Sweeps {
     /// Allocates the planned memory and makes everything ready.
     pub(crate) fn new(device: &Arc<dyn Device>, task: &SearchesTask<'_>) -> Result<Self> {
@@ -419,8 +349,8 @@ impl Sweeps {
         let has_pairs = device.properties().compute_capability >= (9, 0);
         let offsets = match task.semiring {
             _ if !has_pairs || !sizes.has_offsets() || sweep.doubtful <= offsets::MOST => None,
-            DeviceSemiring::Narrow => prepare_offsets::<u32>(&arrays, &pool, &metric, pieces, task)?,
-            _ => prepare_offsets::<u64>(&arrays, &pool, &metric, pieces, task)?,
+            DeviceSemiring::Narrow => offsets::prepare::<u32>(&arrays, &pool, &metric, pieces, task)?,
+            _ => offsets::prepare::<u64>(&arrays, &pool, &metric, pieces, task)?,
         };
         let waiting = Waiting::new(device)?;
         device.synchronize()?;
@@ -538,11 +468,6 @@ impl Sweeps {
             Some(_) => count.div_ceil(OFFSET_SOURCES) * (OFFSET_SOURCES / SOURCES),
             None => count.div_ceil(SOURCES),
         };
-        let shape = |blocks: u64, warps: u32, shared_bytes: u32| {
-            let shape = LaunchShape::line_if_possible(blocks, warps * WARP);
-            let shape = shape.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
-            Ok::<_, Error>(LaunchShape { shared_bytes, ..shape })
-        };
         let (warps, bytes) = climbers;
         let up = Climb { count, in_shared: bytes.is_some().into(), ..self.climb };
         if !self.climbs_on_host() {
@@ -570,43 +495,11 @@ impl Sweeps {
                 let visits = self.batch.as_ref().map_or(0, Batch::visits);
                 kernels.launch(&**device, self.sweep, Rows { count, ..self.rows }, visits)
             }
-            RowsOrFacts::Facts(kernels) => self.launch_facts(kernels, count, groups, &shape),
+            RowsOrFacts::Facts(kernels) => {
+                let sums = Sums { count, ..self.sums };
+                kernels.launch(&**device, self.offsets.as_ref(), Sweep { groups, ..self.sweep }, sums)
+            }
         }
-    }
-
-    /// Has facts about the rows of this many sources gathered, in stream order.
-    fn launch_facts(
-        &self,
-        kernels: &FactKernels,
-        count: u32,
-        groups: u32,
-        shape: &dyn Fn(u64, u32, u32) -> Result<LaunchShape>,
-    ) -> Result<()> {
-        let device = self.pool.device();
-        let of_offsets = self.offsets.as_ref().filter(|_| self.sweep.tile_count > 0);
-        if self.sweep.tile_count > 0 {
-            let (tile, (warps, bytes), groups) = match of_offsets {
-                Some(offsets) => (offsets.tile, offsets.tile_warps, count.div_ceil(OFFSET_SOURCES)),
-                None => (kernels.tile, kernels.tile_warps, groups),
-            };
-            let parts = groups.div_ceil(warps);
-            let tiles_a_block = tiles_of_sums(self.sweep.tile_count, parts, device.properties().multiprocessors);
-            let down = Sweep { groups, tiles_a_block, ..self.sweep };
-            let blocks = u64::from(down.tile_count.div_ceil(tiles_a_block)) * u64::from(parts);
-            let shape = shape(blocks, warps.min(groups), bytes)?;
-            // SAFETY: as above.
-            unsafe { device.launch(tile, &shape, arguments![down])? };
-        }
-        if let Some(offsets) = of_offsets {
-            let (blocks, bytes) = offsets.left_blocks;
-            let shape = shape(blocks.into(), 1, bytes)?;
-            // SAFETY: as above.
-            unsafe { device.launch(offsets.left, &shape, arguments![self.sweep])? };
-        }
-        let sums = Sums { count, ..self.sums };
-        let shape = shape(count.div_ceil(ADDING).into(), ADDING / WARP, 0)?;
-        // SAFETY: as above.
-        unsafe { device.launch(kernels.add_up, &shape, arguments![sums]) }
     }
 }
 

@@ -21,12 +21,17 @@
 
 use rayon::prelude::*;
 
-use super::arrays::{Arrays, SHARE_LEFT};
-use super::upload::Length;
-use crate::Result;
+use super::super::searches::SearchesTask;
+use super::WARP;
+use super::arguments::{OFFSET_SOURCES, SHARE_LEFT, SOURCES};
+use super::arrays::Arrays;
+use super::upload::{Length, lengths_of};
 use crate::cuda::device::memory::Pool;
-use crate::hierarchy::{BATCH, NO_ARC, Step, Tile, Tiles};
+use crate::cuda::device::{Device, Function, images};
+use crate::cuda::sssp::DeviceSemiring;
+use crate::hierarchy::{BATCH, Metric, NO_ARC, Pieces, Step, Tile, Tiles};
 use crate::memory::{filled, with_capacity};
+use crate::{Error, Result};
 
 /// The greatest length, and more than the greatest offset.
 pub(super) const MOST: u64 = (1 << 15) - 1;
@@ -34,8 +39,66 @@ pub(super) const MOST: u64 = (1 << 15) - 1;
 /// What memory of these is short of.
 const WHAT: &str = "the shortcuts of tiles in 16 bits";
 
+/// The kernels for tiles in 16 bits, and how they are launched.
+#[derive(Debug)]
+pub(super) struct OffsetKernels {
+    pub(super) tile: Function,
+    pub(super) left: Function,
+    /// Warps of a block for tiles, and its shared memory.
+    pub(super) tile_warps: (u32, u32),
+    /// Blocks of a warp, and their shared memory, for what does not fit.
+    pub(super) left_blocks: (u32, u32),
+}
+
+impl OffsetKernels {
+    fn new(device: &dyn Device, semiring: DeviceSemiring, pieces: &Pieces) -> Result<Self> {
+        let function = |name: &str| {
+            semiring.function(device, &images::APSP_HIERARCHY_OFFSETS, &format!("apsp_hierarchy_offsets_{name}"))
+        };
+        let arcs = pieces.tiles.most_steps as u64 * 4;
+        let slots = pieces.tiles.slots as u64;
+        let left = function("left_sums")?;
+        let bytes_of_left = (slots * u64::from(SOURCES) * 4 * semiring.words()) as u32;
+        Ok(OffsetKernels {
+            tile: function("tile_sums")?,
+            left,
+            tile_warps: warps_of_tiles(device, arcs, slots * u64::from(OFFSET_SOURCES) * 2)?,
+            left_blocks: (device.blocks_at_once(left, WARP, bytes_of_left)?, bytes_of_left),
+        })
+    }
+}
+
+/// The most warps of a block for a tile of which two blocks run at once, or one, and their shared memory: `shared` bytes for all of them
+/// and `own` for each.
+pub(super) fn warps_of_tiles(device: &dyn Device, shared: u64, own: u64) -> Result<(u32, u32)> {
+    /// The most warps that share the arcs of a tile.
+    const MOST_WARPS: u64 = 4;
+    let room = u64::from(device.properties().shared_bytes_per_block);
+    let bytes = |warps: u64| shared + warps * own;
+    let fits = |limit: u64| (1..=MOST_WARPS).rev().find(|&warps| bytes(warps) <= limit);
+    let warps = fits(room / 2)
+        .or_else(|| fits(room))
+        .ok_or_else(|| Error::invalid("the device has too little shared memory for the tiles of a hierarchy"))?;
+    Ok((warps as u32, bytes(warps) as u32))
+}
+
+/// Makes tiles ready for 16 bits, if most of them fit those.
+pub(super) fn prepare<D: Length>(
+    arrays: &Arrays,
+    pool: &Pool,
+    metric: &Metric,
+    pieces: &Pieces,
+    task: &SearchesTask<'_>,
+) -> Result<Option<OffsetKernels>> {
+    let (down, infinity) = (lengths_of::<D>(metric)?.down(), D::infinity(false));
+    if !upload(arrays, pool, &pieces.tiles, down, infinity)? {
+        return Ok(None);
+    }
+    OffsetKernels::new(&**pool.device(), task.semiring, pieces).map(Some)
+}
+
 /// Makes the tiles ready for offsets; tells whether most of them can have them. O(steps of tiles), in parallel.
-pub(super) fn upload<D: Length>(arrays: &Arrays, pool: &Pool, tiles: &Tiles, down: &[D], infinity: D) -> Result<bool> {
+fn upload<D: Length>(arrays: &Arrays, pool: &Pool, tiles: &Tiles, down: &[D], infinity: D) -> Result<bool> {
     let mut arcs = filled(WHAT, tiles.steps.len(), 0_u32)?;
     let mut rooms = with_capacity(WHAT, tiles.tiles.len())?;
     let mut left = &mut arcs[..];

@@ -18,12 +18,13 @@
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the lengths that they
 //! expect.
 
-use super::WARP;
-use super::arrays::{
-    Arrays, BYTES_A_HUB, COLUMNS_A_BLOCK, FOUR, MOST_FOURS, MOST_HUBS, MOST_PARTS, ROW_WARPS, Rows, SOURCES, Sweep,
+use super::arguments::{
+    BYTES_A_HUB, COLUMNS_A_BLOCK, FOUR, MOST_FOURS, MOST_HUBS, MOST_PARTS, ROW_WARPS, Rows, SOURCES, Sweep,
 };
+use super::arrays::Arrays;
+use super::shape;
 use crate::cuda::device::memory::Pool;
-use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
+use crate::cuda::device::{Device, Function, arguments, images};
 use crate::cuda::sssp::DeviceSemiring;
 use crate::hierarchy::{Pieces, Rounds};
 use crate::{Error, Result};
@@ -67,7 +68,7 @@ impl RowKernels {
     pub(super) fn make_labels(&self, pool: &Pool, arrays: &Arrays, sweep: Sweep) -> Result<u64> {
         pool.fill(arrays.greatest.cast::<u32>(), 0)?;
         if sweep.tile_count > 0 {
-            let shape = shape(sweep.tile_count.into(), WARP, self.tile_bytes)?;
+            let shape = shape(sweep.tile_count.into(), 1, self.tile_bytes)?;
             // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
             unsafe { pool.device().launch(self.labels, &shape, arguments![sweep])? };
         }
@@ -80,23 +81,17 @@ impl RowKernels {
         let groups = rows.count.div_ceil(self.sources);
         let blocks = u64::from(rows.blocks) * u64::from(groups);
         if blocks > 0 {
-            let shape = shape(blocks, ROW_WARPS * WARP, self.row_bytes)?;
+            let shape = shape(blocks, ROW_WARPS, self.row_bytes)?;
             // SAFETY: as above.
             unsafe { device.launch(self.rows, &shape, arguments![Rows { groups, ..rows }])? };
         }
         if visits > 0 {
-            let shape = shape(visits.into(), WARP, self.tile_bytes)?;
+            let shape = shape(visits.into(), 1, self.tile_bytes)?;
             // SAFETY: as above.
             unsafe { device.launch(self.own_tiles, &shape, arguments![sweep])? };
         }
         Ok(())
     }
-}
-
-fn shape(blocks: u64, threads: u32, shared_bytes: u32) -> Result<LaunchShape> {
-    let shape = LaunchShape::line_if_possible(blocks, threads);
-    let shape = shape.ok_or_else(|| Error::invalid("the batch is too large: set `rows` to fewer"))?;
-    Ok(LaunchShape { shared_bytes, ..shape })
 }
 
 /// Fills what says which columns there are.

@@ -12,10 +12,11 @@
 use bytemuck::Pod;
 
 use super::WARP;
-use super::arrays::{
-    Arrays, COLUMNS, Closing, Front, GATHERED, GATHERING_WARPS, Load, MOST_COLUMNS, NO_PARENT, Node, Part, Position,
-    Tile, parts_of,
+use super::arguments::{
+    COLUMNS, Closing, Front, GATHERED, GATHERING_WARPS, Load, MOST_COLUMNS, NO_PARENT, Node, Part, Position, Tile,
+    parts_of,
 };
+use super::arrays::Arrays;
 use crate::cuda::device::memory::Pool;
 use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::sssp::DeviceSemiring;
@@ -139,7 +140,7 @@ impl Arrays {
                     unused: 0,
                 });
                 place += count;
-                down += targets * (width / super::arrays::NARROW_COLUMNS);
+                down += targets * (width / super::arguments::NARROW_COLUMNS);
             }
             let parent = elimination.parents[front.top()];
             fronts.push(Front {

@@ -96,6 +96,29 @@ fn a_table_of_great_distances_that_fit_is_not_repeated() {
     }
 }
 
+/// A grid with a long dead end at its far corner, from which distances leave half of 32 bits there: the dead end is a subtree with one hub,
+/// whose distance is by more than every shortcut from the end of the range.
+#[test]
+fn distances_beyond_the_range_are_not_lost_by_labels() {
+    let grid = crate::generate("grid:15x16").unwrap();
+    let corner = grid.vertices() as VertexId - 1;
+    for (arc, of_dead_end) in [(40_000_000_u32, 25_000_000_u32), (80_000_000, 50_000_000)] {
+        let arcs = grid.edges().map(|(u, v, _)| (u, v, arc));
+        let dead_end = (corner..corner + 44).flat_map(|v| [(v, v + 1, of_dead_end), (v + 1, v, of_dead_end)]);
+        let arcs: Vec<_> = arcs.flat_map(|(u, v, weight)| [(u, v, weight), (v, u, weight)]).chain(dead_end).collect();
+        let graph = Graph::from_edges(arcs).unwrap();
+        for request in [Apsp::all(), Apsp::all().from([0, 1]).to([corner + 44, corner]), Apsp::all().from([0])] {
+            let expected = on_cpu(&graph).solve(request.clone().algorithm("repeated-searches")).unwrap();
+            for device in devices(10) {
+                let rows = on(device, &graph).solve(request.clone().algorithm("hierarchy")).unwrap();
+                let (rows, expected) = (rows.distances(), expected.distances());
+                let are_equal = (0..expected.len()).all(|place| rows.get(place) == expected.get(place));
+                assert!(are_equal, "arcs of {arc}, {request:?}");
+            }
+        }
+    }
+}
+
 /// Each vertex of the path is the parent of the one before: more ancestors than shared memory has room for.
 #[test]
 fn a_tree_that_is_too_high_for_shared_memory_is_climbed() {
