@@ -155,8 +155,8 @@ pub(crate) fn seconds_of_sweeps(
     /// Ancestors that a level has of its front.
     const OF_A_LEVEL: f64 = 24.0;
     /// A shortcut; a column, which is worked out from a label and written; and a vertex that is added up.
-    const SHORTCUT: f64 = 0.24e-12;
-    const WRITTEN: f64 = 1.5e-12;
+    const SHORTCUT: f64 = 0.22e-12;
+    const WRITTEN: f64 = 1.6e-12;
     const ADDED: f64 = 0.8e-12;
     let sources = work.searches as f64;
     let each = if facts { work.vertices() * ADDED } else { columns * WRITTEN };
