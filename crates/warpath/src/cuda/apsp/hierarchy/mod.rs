@@ -76,7 +76,7 @@ use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::launch::Waiting;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::VertexId;
-use crate::hierarchy::{Hierarchy, Limits, Metric, Pieces, Rounds, climb};
+use crate::hierarchy::{Hierarchy, Limits, Metric, Pieces, Rounds, climb, rounds};
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -111,6 +111,7 @@ pub(in crate::cuda) const LIMITS: Limits = Limits { slots: 32, arcs: 512, togeth
 
 /// How large tiles are whose vertices have labels. Larger ones leave fewer vertices to fronts, and have longer labels.
 const LABELLED: Limits = Limits { slots: 48, arcs: 2048, together: false };
+const _: () = assert!(LABELLED.slots <= rounds::HUBS + 1, "a round has room for the hubs of a vertex");
 
 /// A tree in pieces, and the columns of rows, if rows are wanted.
 #[derive(Debug)]
