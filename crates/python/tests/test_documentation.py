@@ -27,11 +27,15 @@ def test_examples(module: object) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [["mypy", "--strict", "python/warpath"], ["mypy.stubtest", "warpath._warpath", "--mypy-config-file", "pyproject.toml"]],
+    [
+        ["mypy", "--strict", "python/warpath"],
+        ["mypy.stubtest", "warpath._warpath", "--mypy-config-file", "pyproject.toml"],
+        ["pyright", "--pythonpath", sys.executable, "python/warpath"],
+    ],
     ids=lambda command: command[0],
 )
 def test_types(command: list[str], tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
+    pytest.importorskip(command[0].partition(".")[0])
     environment = {**os.environ, "MYPY_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-m", *command], cwd=FOLDER, env=environment, capture_output=True, text=True, check=False

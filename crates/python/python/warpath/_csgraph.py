@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -62,13 +62,13 @@ def read_graph(csgraph: Any, directed: bool) -> Any:
         indptr, indices, data = _warpath._sparse_rows(np.ascontiguousarray(csgraph, dtype=np.float64))
         return csr_array((data, indices, indptr), shape=csgraph.shape)
     keep = issparse(csgraph) and csgraph.dtype.kind in "biu"
-    matrix = validate_graph(
+    matrix = cast(Any, validate_graph)(
         csgraph,
         directed,
         dtype=csgraph.dtype if keep else np.float64,
         dense_output=False,
         # Zeros that fill blocks up are taken out, which must not happen to the caller's.
-        copy_if_sparse=issparse(csgraph) and csgraph.format == "bsr",
+        copy_if_sparse=issparse(csgraph) and cast(Any, csgraph).format == "bsr",
     )
     if keep and not matrix.has_canonical_format:
         # SciPy's conversion of numbers adds entries for the same place up.
@@ -145,12 +145,13 @@ class Request:
                     matrix = select(matrix, np.isfinite(matrix.data))
             else:
                 least, greatest, whole = matrix.data.min(initial=0), matrix.data.max(initial=0), True
-            self._weights = matrix.data
+            weights = matrix.data
             if matrix.data.dtype.kind != "b":
                 exact = whole and 0 <= least and greatest < 2**32 and self._vertices < _EXACT_EDGES
                 # Integers, where those have the same sums as ``float64``.
-                self._weights = matrix.data.astype(np.uint32 if exact else np.float64, copy=False)
-            self._check_whole(self._weights)
+                weights = matrix.data.astype(np.uint32 if exact else np.float64, copy=False)
+            self._check_whole(weights)
+            self._weights = weights
         self._rows = matrix.indptr, matrix.indices
         self._graph = self._open(self._weights)
 

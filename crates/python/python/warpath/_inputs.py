@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -61,7 +61,8 @@ def host(array: Any) -> Any:
     """An array in the memory of this machine's CPUs: arrays of other packages through DLPack, those of a GPU copied."""
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
         if hasattr(array, "__cuda_array_interface__"):
-            return array.get() if hasattr(array, "get") else np.asarray(array.copy_to_host())
+            on_device = cast(Any, array)
+            return on_device.get() if hasattr(on_device, "get") else np.asarray(on_device.copy_to_host())
         return array
     kind, _ = array.__dlpack_device__()
     if int(kind) == 1:
@@ -107,9 +108,9 @@ def _of_networkx(data: Any, weight: Any, directed: bool | None) -> Arrays:
     weights = None if all(value is None for value in given) else np.asarray([1 if v is None else v for v in given])
     tails = np.fromiter((number[edge[0]] for edge in found), np.int64, len(found))
     heads = np.fromiter((number[edge[1]] for edge in found), np.int64, len(found))
-    directed = data.is_directed() if directed is None else directed
+    is_directed: bool = data.is_directed() if directed is None else directed
     labels = None if names == list(range(len(names))) else names
-    return ("edges", tails, heads, weights, len(names), directed, labels)
+    return ("edges", tails, heads, weights, len(names), is_directed, labels)
 
 
 def _of_igraph(data: Any, weight: Any, directed: bool | None) -> Arrays:
@@ -119,8 +120,8 @@ def _of_igraph(data: Any, weight: Any, directed: bool | None) -> Arrays:
         raise ValueError(f"edges have no attribute {attribute!r}; there are {data.es.attributes()}")
     weights = None if attribute is None else np.asarray(data.es[attribute])
     labels = data.vs["name"] if "name" in data.vs.attributes() else None
-    directed = data.is_directed() if directed is None else directed
-    return ("edges", pairs[:, 0], pairs[:, 1], weights, data.vcount(), directed, labels)
+    is_directed: bool = data.is_directed() if directed is None else directed
+    return ("edges", pairs[:, 0], pairs[:, 1], weights, data.vcount(), is_directed, labels)
 
 
 def _of_table(

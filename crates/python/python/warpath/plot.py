@@ -307,12 +307,15 @@ def _network(
     drawn = places[np.concatenate([tails, heads])]
     low, high = (drawn.min(axis=0), drawn.max(axis=0)) if len(drawn) else (np.zeros(2), np.ones(2))
     stretch = 1 / max(math.cos(math.radians((low[1] + high[1]) / 2)), 0.01) if geographic else 1.0
+    axes: Axes
     if ax is None:
         width, height = high[0] - low[0], (high[1] - low[1]) * stretch
         share = min(max(height / width, 0.4), 1.6) if width > 0 else 1.0
-        _, ax = pyplot.subplots(figsize=(8, 7 * share), layout="constrained")
+        _, axes = pyplot.subplots(figsize=(8, 7 * share), layout="constrained")
+    else:
+        axes = ax
     segments = _segments(places, tails[grey], heads[grey])
-    ax.add_collection(
+    axes.add_collection(
         LineCollection(
             segments,
             colors=_PLAIN,
@@ -322,11 +325,11 @@ def _network(
         ),
         autolim=False,
     )
-    ax.update_datalim([low, high])
-    ax.autoscale_view()
-    ax.set_aspect(stretch)
-    ax.set_axis_off()
-    return ax
+    axes.update_datalim([low, high])
+    axes.autoscale_view()
+    axes.set_aspect(stretch)
+    axes.set_axis_off()
+    return axes
 
 
 def _segments(places: NDArray[np.float64], tails: NDArray[np.int64], heads: NDArray[np.int64]) -> Any:

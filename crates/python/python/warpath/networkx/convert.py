@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
 import networkx as nx
 import numpy as np
@@ -188,7 +188,7 @@ def convert_from_nx(
     nodes = list(adjacency)
     directed, multigraph = graph.is_directed(), graph.is_multigraph()
     index = dict(zip(nodes, range(len(nodes))))
-    neighbours: Collection[Any] = adjacency.values()
+    neighbours = cast("Collection[Any]", adjacency.values())
     degrees = np.fromiter(map(len, neighbours), dtype=np.int64, count=len(nodes))
     arcs = int(degrees.sum())
     tails = np.repeat(np.arange(len(nodes), dtype=np.uint32), degrees)
@@ -230,7 +230,7 @@ def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
         return result
     if result.is_multigraph():
         raise NotImplementedError("parallel edges were not kept")
-    graph = nx.DiGraph() if result.is_directed() else nx.Graph()
+    graph = cast(Any, nx.DiGraph() if result.is_directed() else nx.Graph())
     nodes = result.nodes
     graph.add_nodes_from(nodes)
     columns = [
