@@ -82,7 +82,7 @@ __device__ __forceinline__ void stage(Distance* to, const Distance* from, u32 co
     }
 }
 
-/// The sources of a warp, and the distances from them: written by place, or, with `sums`, also counted and added up.
+/// The sources of a warp, and the distances from them. With `sums` they are also counted and added up.
 template <class Lane, bool sums>
 struct Group {
     using Distance = typename Lane::Distance;

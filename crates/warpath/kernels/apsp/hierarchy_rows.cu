@@ -248,7 +248,13 @@ __device__ __forceinline__ void own_tiles(const Sweep<Lane>& sweep) {
     }
     const auto* const arcs = &sweep.arcs[static_cast<u64>(tile.batches) * batch];
     work_on_tile(sweep, tile, arcs, slots, group, [&](u32 slot, const Held<Lane>& found) {
-        group.note(found);
+        // Those of sources elsewhere are not from here.
+        Held<Lane> noted = found;
+#pragma unroll
+        for (u32 k = 0; k < Held<Lane>::count; k++) {
+            if (!is_here[k]) noted.of[k] = Lane::infinity;
+        }
+        group.note(noted);
         const u32 end = load_constant(&sweep.column_offsets[tile.ranks + slot + 1]);
         for (u32 i = load_constant(&sweep.column_offsets[tile.ranks + slot]); i < end; i++) {
             const u32 column = load_constant(&sweep.columns_of[i]);

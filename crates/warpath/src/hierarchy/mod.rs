@@ -99,10 +99,18 @@ struct Shared {
     arcs: arcs::Arcs,
     /// The tree in pieces, for all limits that somebody has asked for: there are few.
     pieces: Mutex<Vec<(Limits, Arc<Pieces>)>>,
-    /// The columns of rows of all vertices, for the limits that were asked for last.
-    rounds: Mutex<Option<(Limits, Arc<Rounds>)>>,
+    /// The columns of rows of all vertices, and those of the targets that were asked for last.
+    rounds: Mutex<Vec<KeptRounds>>,
     /// Once somebody has asked for them.
     earlier: OnceLock<Earlier>,
+}
+
+/// Columns of rows, and what they are of.
+#[derive(Debug)]
+struct KeptRounds {
+    limits: Limits,
+    targets: Option<Vec<VertexId>>,
+    rounds: Arc<Rounds>,
 }
 
 impl Shared {
@@ -226,32 +234,37 @@ impl Hierarchy {
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub(crate) fn pieces(&self, limits: Limits) -> Result<Arc<Pieces>> {
-        let mut kept = self.shared.pieces.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, pieces)) = kept.iter().find(|(of, _)| *of == limits) {
+        let kept = || self.shared.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, pieces)) = kept().iter().find(|(of, _)| *of == limits) {
             return Ok(pieces.clone());
         }
+        // Nobody holds the lock while threads work: they might take up other work that waits for it.
         let pieces = Arc::new(Pieces::new(&self.shared.elimination, limits)?);
-        kept.push((limits, pieces.clone()));
+        let mut kept = kept();
+        if !kept.iter().any(|(of, _)| *of == limits) {
+            kept.push((limits, pieces.clone()));
+        }
         Ok(pieces)
     }
 
-    /// The columns of rows of all vertices, or of these targets, over the pieces of these limits. Those of all vertices are kept.
+    /// The columns of rows of all vertices, or of these targets, over the pieces of these limits. Those of all vertices are kept, and
+    /// those of the last targets.
     ///
     /// # Errors
     ///
     /// Those of [`Rounds::new`].
     pub(crate) fn rounds(&self, limits: Limits, targets: Option<&[VertexId]>) -> Result<Arc<Rounds>> {
-        let pieces = self.pieces(limits)?;
-        let new = || Ok(Arc::new(Rounds::new(&self.shared.elimination, &pieces, targets)?));
-        if targets.is_some() {
-            return new();
+        let is_this = |kept: &KeptRounds| kept.limits == limits && kept.targets.as_deref() == targets;
+        let kept = || self.shared.rounds.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = kept().iter().find(|kept| is_this(kept)) {
+            return Ok(kept.rounds.clone());
         }
-        let mut kept = self.shared.rounds.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, rounds)) = kept.as_ref().filter(|(of, _)| *of == limits) {
-            return Ok(rounds.clone());
-        }
-        let rounds = new()?;
-        *kept = Some((limits, rounds.clone()));
+        // Nobody holds the lock meanwhile, as above.
+        let rounds = Arc::new(Rounds::new(&self.shared.elimination, &*self.pieces(limits)?, targets)?);
+        let targets = targets.map(|targets| crate::memory::copied("the targets of a table", targets)).transpose()?;
+        let mut kept = kept();
+        kept.retain(|kept| kept.targets.is_some() != targets.is_some());
+        kept.push(KeptRounds { limits, targets, rounds: rounds.clone() });
         Ok(rounds)
     }
 

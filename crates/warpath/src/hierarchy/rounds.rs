@@ -73,7 +73,8 @@ pub(crate) struct Rounds {
 }
 
 impl Rounds {
-    /// For rows of all vertices, or of these targets, of which some may be the same. O(V + columns log columns), in parallel.
+    /// For rows of all vertices, or of these targets, of which some may be the same. O(V + columns), in parallel, with memory for a number
+    /// a vertex of a front for each thread.
     ///
     /// # Errors
     ///
@@ -93,14 +94,20 @@ impl Rounds {
         let blocks = columns.div_ceil(COLUMNS_A_BLOCK);
         let mut made: Vec<Made> = (0..blocks.div_ceil(TOGETHER))
             .into_par_iter()
-            .map(|first| {
-                let mut maker = Maker::new(pieces, &tile_of)?;
-                for block in first * TOGETHER..blocks.min((first + 1) * TOGETHER) {
-                    let columns = block * COLUMNS_A_BLOCK..columns.min((block + 1) * COLUMNS_A_BLOCK);
-                    maker.add(columns.map(rank_of))?;
-                }
-                Ok(maker.made)
-            })
+            .map_init(
+                || None,
+                |kept, first| {
+                    let maker = match kept {
+                        Some(maker) => maker,
+                        None => kept.insert(Maker::new(pieces, &tile_of)?),
+                    };
+                    for block in first * TOGETHER..blocks.min((first + 1) * TOGETHER) {
+                        let columns = block * COLUMNS_A_BLOCK..columns.min((block + 1) * COLUMNS_A_BLOCK);
+                        maker.add(columns.map(rank_of))?;
+                    }
+                    Ok(std::mem::take(&mut maker.made))
+                },
+            )
             .collect::<Result<_>>()?;
         drop(tile_of);
         let mut all = Rounds { blocks, ..Rounds::default() };

@@ -5,7 +5,7 @@ use super::arrays::Arrays;
 use crate::Result;
 use crate::cuda::device::memory::Pool;
 use crate::graph::VertexId;
-use crate::hierarchy::{Elimination, Pieces, Rounds, Tile};
+use crate::hierarchy::{Elimination, Pieces};
 use crate::memory::filled;
 
 /// A batch of sources as the kernels have it.
@@ -20,11 +20,11 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// `rounds` are the columns, if rows are wanted.
+    /// `has_rows` says whether rows are wanted, and not facts about them.
     pub(super) fn new(
         elimination: &Elimination,
         pieces: &Pieces,
-        rounds: Option<&Rounds>,
+        has_rows: bool,
         sources: &[VertexId],
         places: u64,
     ) -> Result<Self> {
@@ -47,10 +47,7 @@ impl Batch {
                 None => Meeting { front: NO_PARENT, rank: NO_PARENT },
             }),
         )?;
-        let visits = match rounds {
-            Some(rounds) => visits(pieces, rounds, &ranks[..sorted.len()])?,
-            None => Vec::new(),
-        };
+        let visits = if has_rows { visits(pieces, &ranks[..sorted.len()])? } else { Vec::new() };
         Ok(Batch { ranks, row_of, meetings, visits })
     }
 
@@ -80,13 +77,10 @@ impl Batch {
     }
 }
 
-/// The tiles that have columns and some of these ranks, which ascend, with the warps of sources that these are of.
-fn visits(pieces: &Pieces, rounds: &Rounds, ranks: &[u32]) -> Result<Vec<Visit>> {
+/// The tiles that some of these ranks are in, which ascend, with the warps of sources that these are of. A tile counts without columns,
+/// too: a distance may have been lost in it.
+fn visits(pieces: &Pieces, ranks: &[u32]) -> Result<Vec<Visit>> {
     let tiles = &pieces.tiles.tiles;
-    let has_columns = |tile: &Tile| {
-        let first = tile.ranks as usize;
-        rounds.offsets[first] < rounds.offsets[first + tile.rank_count as usize]
-    };
     let mut visits = crate::memory::with_capacity("the tiles of sources", ranks.len())?;
     for (group, ranks) in (0..).zip(ranks.chunks(SOURCES as usize)) {
         let mut left = ranks;
@@ -95,7 +89,7 @@ fn visits(pieces: &Pieces, rounds: &Rounds, ranks: &[u32]) -> Result<Vec<Visit>>
             let tile = tiles.partition_point(|tile| tile.last < rank);
             let is_in = |rank: u32| tiles.get(tile).is_some_and(|tile| (tile.first..=tile.last).contains(&rank));
             let here = left.iter().take_while(|&&rank| is_in(rank)).count();
-            if here > 0 && has_columns(&tiles[tile]) {
+            if here > 0 {
                 visits.push(Visit { tile: tile as u32, group });
             }
             left = &left[here.max(1)..];

@@ -16,7 +16,7 @@
 //!   vertices follow from the boundary by one product. A block takes eight of them, whose sixteen distances are in the registers
 //!   of each thread: one distance is read, eight lengths, sixteen relaxations made. The warps of a block share a long
 //!   boundary and put the minima together.
-//! - *Rows,* two launches ([`rows`]). A block makes 128 columns of 64 rows, in the order of vertices, or of the targets of a table, from
+//! - *Rows,* up to two launches ([`rows`]). A block makes 128 columns of 64 rows, in the order of vertices, or of the targets of a table, from
 //!   distances of fronts and the *labels* of its vertices: the lengths from the boundary of the subtree that a vertex is in. Sources in
 //!   subtrees are looked after by a warp for each subtree.
 //! - *Sums,* one launch. Where only facts about rows are wanted, how many vertices have a distance, the greatest and the sum of all, a warp
@@ -397,8 +397,8 @@ impl Sweeps {
     /// Begins the batch.
     fn begin(&mut self, control: &Control) -> Result<()> {
         let elimination = self.metric.hierarchy().elimination();
-        let batch =
-            Batch::new(elimination, &self.cut.pieces, self.cut.rounds.as_deref(), &self.sources, self.sizes.stride())?;
+        let (pieces, has_rows) = (&self.cut.pieces, self.cut.rounds.is_some());
+        let batch = Batch::new(elimination, pieces, has_rows, &self.sources, self.sizes.stride())?;
         batch.upload(&self.pool, &self.arrays)?;
         if self.climbs_on_host() {
             match self.semiring {
@@ -411,10 +411,11 @@ impl Sweeps {
         self.pool.fill(self.arrays.counters, 0)?;
         self.pool.fill(self.arrays.left_count, 0)?;
         let climbs = if self.climbs_on_host() { 0 } else { 2 };
-        let of_tiles = if self.offsets.is_some() || self.cut.rounds.is_some() { 2 } else { 1 };
-        let of_tiles = if self.sweep.tile_count > 0 { of_tiles } else { 0 };
-        let last = if self.cut.rounds.is_some() { 0 } else { 1 };
-        self.launches += self.levels.len() as u64 + climbs + of_tiles + last;
+        let of_tiles = if self.offsets.is_some() { 2 } else { 1 };
+        let of_facts = if self.sweep.tile_count > 0 { of_tiles + 1 } else { 1 };
+        let visits = self.batch.as_ref().map_or(0, Batch::visits);
+        let of_rows = u64::from(self.rows.blocks > 0) + u64::from(visits > 0);
+        self.launches += self.levels.len() as u64 + climbs + if has_rows { of_rows } else { of_facts };
         self.waiting.start(self.pool.device(), control, || self.launch(self.sources.len() as u32))
     }
 

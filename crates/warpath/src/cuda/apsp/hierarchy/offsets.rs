@@ -15,9 +15,6 @@
 //! works in the whole type. If the list is full, the batch is repeated without offsets, and later ones have none. The same holds
 //! from the beginning where many tiles never fit, for batches of at most 64 sources, and for devices before compute capability 9.0,
 //! which have no such instruction.
-//!
-//! Rows made from offsets took 1 to 4 % less time on roads than from whole distances: the log of experiments says why that was
-//! not kept.
 
 use rayon::prelude::*;
 

@@ -107,13 +107,38 @@ fn distances_beyond_the_range_are_not_lost_by_labels() {
         let dead_end = (corner..corner + 44).flat_map(|v| [(v, v + 1, of_dead_end), (v + 1, v, of_dead_end)]);
         let arcs: Vec<_> = arcs.flat_map(|(u, v, weight)| [(u, v, weight), (v, u, weight)]).chain(dead_end).collect();
         let graph = Graph::from_edges(arcs).unwrap();
-        for request in [Apsp::all(), Apsp::all().from([0, 1]).to([corner + 44, corner]), Apsp::all().from([0])] {
+        let there_and_back =
+            [Apsp::all().from([0, 1]).to([corner + 44, corner]), Apsp::all().from([corner + 44]).to([0, 3])];
+        for request in there_and_back.into_iter().chain([Apsp::all(), Apsp::all().from([0])]) {
             let expected = on_cpu(&graph).solve(request.clone().algorithm("repeated-searches")).unwrap();
             for device in devices(10) {
                 let rows = on(device, &graph).solve(request.clone().algorithm("hierarchy")).unwrap();
                 let (rows, expected) = (rows.distances(), expected.distances());
                 let are_equal = (0..expected.len()).all(|place| rows.get(place) == expected.get(place));
                 assert!(are_equal, "arcs of {arc}, {request:?}");
+            }
+        }
+    }
+}
+
+/// A source whose way up leaves half of 32 bits, and on the other graph all of them, in its subtree, which has none of the targets.
+#[test]
+fn distances_that_are_lost_below_fronts_are_found() {
+    for (first, second) in [(2_000_000_000_u32, 200_000_000_u32), (3_000_000_000, 2_000_000_000)] {
+        let clique = (2..62_u32).flat_map(|u| (2..62).filter(move |&v| v != u).map(move |v| (u, v, 1)));
+        let graph = Graph::from_edges([(0, 1, first), (1, 2, second)].into_iter().chain(clique)).unwrap();
+        let graph = Arc::new(graph);
+        let order: Vec<VertexId> = (0..62).collect();
+        let hierarchy = crate::hierarchy::Hierarchy::with_order(graph.clone(), &order).unwrap();
+        for targets in [vec![7], vec![7, 0, 1]] {
+            let request = || Apsp::all().from([0]).to(targets.clone());
+            let expected = on_cpu(&graph).solve(request().algorithm("repeated-searches")).unwrap();
+            for device in devices(1) {
+                let solver = Solver::builder(graph.clone()).hierarchy(hierarchy.clone()).device(device).open().unwrap();
+                let table = solver.solve(request().algorithm("hierarchy")).unwrap();
+                for column in 0..targets.len() {
+                    assert_eq!(table.distance(0, column), expected.distance(0, column), "{first}, {column}");
+                }
             }
         }
     }
