@@ -180,9 +180,10 @@ impl Rounds {
 #[derive(Debug)]
 struct Share {
     columns: Vec<u16>,
-    /// None if the columns are those of hubs.
+    /// Those of the labels, or of each column, if the columns are copies of hubs.
     hubs: Vec<u16>,
-    copied: Vec<u16>,
+    /// Lengths of a label; 0 if the columns are copies of hubs.
+    length: usize,
     labels: usize,
 }
 
@@ -191,7 +192,7 @@ impl Share {
     fn work(&self) -> usize {
         /// As many lengths as take as long as everything that comes once.
         const ONCE: usize = 6;
-        self.columns.len() * (self.hubs.len() + ONCE)
+        self.columns.len() * (self.length + ONCE)
     }
 }
 
@@ -278,20 +279,16 @@ impl<'a> Maker<'a> {
                 self.hubs.push(place);
             }
         }
-        let hubs = needed.iter().map(|&place| self.hub_of[place as usize]);
-        let (mut of_label, mut copied) = (Vec::new(), Vec::new());
-        if tile == NO_TILE {
-            copied.extend(hubs);
-        } else {
-            of_label.extend(hubs);
-            of_label.resize(length, NO_HUB);
+        let mut hubs: Vec<_> = needed.iter().map(|&place| self.hub_of[place as usize]).collect();
+        if tile != NO_TILE {
+            hubs.resize(length, NO_HUB);
             for (k, &(_, _, column)) in share.iter().enumerate() {
                 let label = self.made.fours + self.fours + k * length / FOUR;
                 self.made.label_of[label_of + usize::from(column)] = label as u32;
             }
         }
         let columns = share.iter().map(|&(_, _, column)| column).collect();
-        self.shares.push(Share { columns, hubs: of_label, copied, labels: self.fours });
+        self.shares.push(Share { columns, hubs, length, labels: self.fours });
         self.fours += fours;
         self.halves += halves;
         Ok(())
@@ -312,10 +309,10 @@ impl<'a> Maker<'a> {
             // Hubs are read four at a time.
             halves.resize(halves.len().next_multiple_of(FOUR), 0);
             let hubs = begin + halves.len();
-            halves.extend(share.hubs.iter().chain(&share.copied));
+            halves.extend(&share.hubs);
             let columns = begin + halves.len();
             halves.extend(&share.columns);
-            lists.push([pair(columns, share.columns.len()), pair(hubs, share.hubs.len()), share.labels as u32, 0]);
+            lists.push([pair(columns, share.columns.len()), pair(hubs, share.length), share.labels as u32, 0]);
         }
         halves.resize(halves.len().next_multiple_of(PART), 0);
         lists.extend(
