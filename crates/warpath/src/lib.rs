@@ -32,6 +32,7 @@ mod huge_pages;
 mod instructions;
 mod memory;
 mod partial;
+mod past_cache;
 mod plan;
 mod prefetch;
 pub mod problems;

@@ -22,7 +22,9 @@
 //! - one source: walk up from the source, then let each vertex, from the roots down, take the best of its ancestors: one pass
 //!   over memory in a fixed order, without a queue (`one_source`).
 //! - many sources: sixteen share the pass (`sweep`), and their distances leave it in parts that fit the cache (`windows`); sixty-four
-//!   where only facts about the distances are wanted, which are added up on the way.
+//!   where only facts about the distances are wanted, which are added up on the way. Once some hundred were asked for, the pass goes
+//!   over the upper part of the tree alone, and all other distances come from *labels*: lengths from a few vertices next to
+//!   each (`labels`, `rows`).
 //! - a table of sources and targets: the pass goes over the targets' ancestors alone (`selection`).
 //!
 //! The order depends on the graph's edges alone. The lengths of shortcuts depend on the weights, and are found by looking
@@ -38,18 +40,21 @@ mod customization;
 mod earlier;
 mod elimination;
 mod fronts;
+mod labels;
 mod metric;
 mod one_source;
 mod order;
 mod pieces;
 mod query;
 pub(crate) mod rounds;
+mod rows;
 mod selection;
 mod stored;
 mod sweep;
 #[cfg(test)]
 mod tests;
 mod tiles;
+mod transposition;
 mod update;
 #[cfg(test)]
 mod update_tests;

@@ -46,11 +46,21 @@ const MANY: usize = 64;
 const SOME: usize = if cfg!(test) { 1 << 4 } else { 1 << 8 };
 
 /// The distances of a vertex from each source.
-type Row<D, const L: usize> = [D; L];
+pub(super) type Row<D, const L: usize> = [D; L];
 
 /// Where a sweep begins: the place of an ancestor of a source, the source's lane, and the distance between them. Descending
 /// places.
-type Start<D> = (u32, usize, D);
+pub(super) type Start<D> = (u32, usize, D);
+
+/// The ancestors of the sources of a sweep.
+pub(super) struct Starts<D, const L: usize> {
+    /// Those that are selected, in descending order.
+    pub(super) selected: Vec<Start<D>>,
+    /// All others, by sources, with ascending ranks in the place of places.
+    pub(super) others: Vec<Start<D>>,
+    /// Which sources are certain to have lost no distance on the way up.
+    pub(super) certain: [bool; L],
+}
 
 /// The bytes that a thread works on for each of the sources of a sweep: their distances, and rows of a window and of a
 /// vertex's ancestors, which are taken to be no more than a window has.
@@ -61,7 +71,7 @@ pub(crate) fn bytes_of_sweep(vertices: u64, distance_bytes: u64) -> u64 {
 
 /// Shortcuts downwards, to places from ancestors, which have greater places.
 #[derive(Clone, Copy)]
-struct Tree<'a, D> {
+pub(super) struct Tree<'a, D> {
     offsets: &'a [u64],
     /// How many ancestors each place has.
     depths: &'a [u32],
@@ -71,6 +81,19 @@ struct Tree<'a, D> {
     /// The place of each column of the result.
     columns: &'a [u32],
     windows: &'a Windows,
+}
+
+impl<'a, D: DistanceValue> Tree<'a, D> {
+    pub(super) fn of(selection: &'a Selection<D>) -> Self {
+        Tree {
+            offsets: &selection.offsets,
+            depths: &selection.depths,
+            head_depths: &selection.head_depths,
+            down: &selection.down,
+            columns: &selection.targets,
+            windows: &selection.windows,
+        }
+    }
 }
 
 /// Takes the distances from the source at a place in the list, and whether they are certain; gives the array back.
@@ -104,16 +127,15 @@ impl<S: MinPlus> Swept<'_, S> {
                 Ok((distances.collect::<Result<Vec<_>>>()?, rows))
             },
             |(distances, rows), ancestors, first, block| {
-                let (starts, mut certain) = self.starts::<LANES>(block);
-                let (mut starts, distances) = (&starts[..], &mut distances[..block.len()]);
+                let Starts { selected, mut certain, .. } = self.starts::<LANES>(block, self.selection);
+                let (mut starts, distances) = (&selected[..], &mut distances[..block.len()]);
                 for (places, columns) in tree.windows.descending() {
                     let rows = &mut rows[..places.len()];
                     starts = ancestors.sweep::<S>(tree, places.clone(), starts, rows);
-                    if let Some(safe) = self.safe {
+                    if self.safe.is_some() {
                         for row in &*rows {
-                            let is_safe =
-                                |distance: S::Distance| distance == S::Distance::UNREACHABLE || distance <= safe;
-                            certain.iter_mut().zip(row).for_each(|(certain, &distance)| *certain &= is_safe(distance));
+                            let distances = certain.iter_mut().zip(row);
+                            distances.for_each(|(certain, &distance)| *certain &= self.is_certain(distance));
                         }
                     }
                     hand_out(tree, places.start, columns, rows, distances);
@@ -148,8 +170,8 @@ impl<S: MinPlus> Swept<'_, S> {
             sources,
             || filled(WHAT, SOME.min(tree.depths.len()), [S::Distance::UNREACHABLE; L]),
             |rows, ancestors, first, block| {
-                let (starts, certain) = self.starts::<L>(block);
-                let mut starts = &starts[..];
+                let Starts { selected, certain, .. } = self.starts::<L>(block, self.selection);
+                let mut starts = &selected[..];
                 let mut facts = [RowsByColumn::new(); MANY / TOGETHER];
                 let facts = &mut facts[..L / TOGETHER];
                 let mut end = tree.depths.len();
@@ -172,7 +194,7 @@ impl<S: MinPlus> Swept<'_, S> {
 
     /// Calls `work` with each block of as many sources as share a sweep, and the place of the first, on all threads. Each thread has
     /// a stack of ancestors, and what `prepare` makes.
-    fn in_blocks<const L: usize, T>(
+    pub(super) fn in_blocks<const L: usize, T>(
         &self,
         sources: &[VertexId],
         prepare: impl Fn() -> Result<T> + Sync,
@@ -202,42 +224,44 @@ impl<S: MinPlus> Swept<'_, S> {
                 columns: &elimination.ranks,
                 windows: &elimination.windows,
             },
-            Some(selection) => Tree {
-                offsets: &selection.offsets,
-                depths: &selection.depths,
-                head_depths: &selection.head_depths,
-                down: &selection.down,
-                columns: &selection.targets,
-                windows: &selection.windows,
-            },
+            Some(selection) => Tree::of(selection),
         }
     }
 
-    /// The ancestors of the sources, with their distances on the way up, and which sources are certain to have lost none.
-    fn starts<const L: usize>(&self, sources: &[VertexId]) -> (Vec<Start<S::Distance>>, [bool; L]) {
-        let (mut starts, mut certain) = (Vec::new(), [true; L]);
+    /// The ancestors of the sources, with their distances on the way up.
+    pub(super) fn starts<const L: usize>(
+        &self,
+        sources: &[VertexId],
+        selection: Option<&Selection<S::Distance>>,
+    ) -> Starts<S::Distance, L> {
+        let mut starts = Starts { selected: Vec::new(), others: Vec::new(), certain: [true; L] };
         for (lane, &source) in sources.iter().enumerate() {
             let mut rank = self.elimination.ranks[source as usize];
             let distances = super::query::climb::<S>(self.elimination, &self.lengths.up, rank);
             while rank != ROOT {
                 let distance = distances[self.elimination.depths[rank as usize] as usize];
-                let place = self.selection.map_or(rank, |selection| selection.places[rank as usize]);
-                if distance != S::Distance::UNREACHABLE {
-                    certain[lane] &= self.safe.is_none_or(|safe| distance <= safe);
-                    if place != ROOT {
-                        starts.push((place, lane, distance));
-                    }
+                let place = selection.map_or(rank, |selection| selection.places[rank as usize]);
+                starts.certain[lane] &= self.is_certain(distance);
+                match place {
+                    ROOT => starts.others.push((rank, lane, distance)),
+                    _ if distance != S::Distance::UNREACHABLE => starts.selected.push((place, lane, distance)),
+                    _ => {}
                 }
                 rank = self.elimination.parents[rank as usize];
             }
         }
-        starts.sort_unstable_by_key(|&(place, lane, _)| (std::cmp::Reverse(place), lane));
-        (starts, certain)
+        starts.selected.sort_unstable_by_key(|&(place, lane, _)| (std::cmp::Reverse(place), lane));
+        starts
+    }
+
+    /// Whether a distance shows that none was lost before it.
+    pub(super) fn is_certain(&self, distance: S::Distance) -> bool {
+        distance == S::Distance::UNREACHABLE || self.safe.is_none_or(|safe| distance <= safe)
     }
 }
 
 /// The rows of the ancestors of the place that a sweep has come to, by their depths.
-struct Ancestors<D, const L: usize>(Vec<Row<D, L>>);
+pub(super) struct Ancestors<D, const L: usize>(Vec<Row<D, L>>);
 
 impl<D: DistanceValue, const L: usize> Ancestors<D, L> {
     fn new(height: usize) -> Result<Self> {
@@ -246,7 +270,7 @@ impl<D: DistanceValue, const L: usize> Ancestors<D, L> {
 
     /// Goes on to places that follow each other below those before, and fills their rows, with the widest vector instructions that
     /// there are. Returns the starts below.
-    fn sweep<'s, S: MinPlus<Distance = D>>(
+    pub(super) fn sweep<'s, S: MinPlus<Distance = D>>(
         &mut self,
         tree: Tree<'_, D>,
         places: Range<usize>,

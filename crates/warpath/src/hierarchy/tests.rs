@@ -32,15 +32,18 @@ pub(super) fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
     let graph = &hierarchy.graph;
     let metric = hierarchy.customize(graph.weights()).unwrap_or_else(|error| panic!("{name}: {error}"));
     let solver = Solver::new(graph.clone()).unwrap();
-    // Two full sweeps and a part of one; sources may repeat.
+    // Two full sweeps and a part of one; sources may repeat. The first time few rows were asked for, and the second time so many that
+    // labels pay.
     let sources: Vec<VertexId> = (0..37).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
-    let visits = std::sync::Mutex::new(vec![0; sources.len()]);
-    let visit = |place: usize, distances: &crate::graph::Distances| {
-        visits.lock().unwrap()[place] += 1;
-        assert_eq!(*distances, metric.distances_from(sources[place]).unwrap(), "{name}: source {place}");
-    };
-    metric.distances_from_each(&sources, visit).unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert!(visits.into_inner().unwrap().iter().all(|&times| times == 1), "{name}");
+    for _ in 0..2 {
+        let visits = std::sync::Mutex::new(vec![0; sources.len()]);
+        let visit = |place: usize, distances: &crate::graph::Distances| {
+            visits.lock().unwrap()[place] += 1;
+            assert_eq!(*distances, metric.distances_from(sources[place]).unwrap(), "{name}: source {place}");
+        };
+        metric.distances_from_each(&sources, visit).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(visits.into_inner().unwrap().iter().all(|&times| times == 1), "{name}");
+    }
     check_facts(name, &metric, &sources);
     let targets: Vec<VertexId> = (0..5).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
     for targets in [&targets[..], &targets[..1], &[]] {
@@ -295,6 +298,69 @@ fn distances_beyond_32_bits_are_found_between_some_vertices() {
         };
         metric.distances_between(&[0], &[0, 5, 4, 2], visit).unwrap();
     }
+}
+
+/// Rows tell that a distance was lost wherever it is: in a front, in the source's own tile, or in another one, whose labels may be too
+/// long themselves.
+#[test]
+fn rows_beyond_32_bits_are_found_by_labels() {
+    let mut random = Random(22);
+    let mut wide = 0;
+    for (name, graph) in graphs_of_every_shape::<u32>(22) {
+        if graph.vertices() > 300 {
+            continue;
+        }
+        for (greatest, in_random_order) in [(1 << 27, false), (1 << 28, false), (1 << 30, false), (1 << 30, true)] {
+            // The same in both directions.
+            let seed = random.below(1 << 40);
+            let weight = |u: VertexId, v: VertexId| Random(seed + u64::from(u) * u64::from(v)).below(greatest) as u32;
+            let row = |u: VertexId| graph.neighbors(u).iter().map(move |&v| weight(u, v));
+            let weights = Weights::U32((0..graph.vertices() as VertexId).flat_map(row).collect());
+            let graph = graph.clone().with_weights(weights).unwrap();
+            let hierarchy = match in_random_order {
+                true => Hierarchy::with_order(graph.clone(), &random_order(graph.vertices(), &mut random)),
+                false => Hierarchy::new(graph.clone()),
+            };
+            let metric = hierarchy.unwrap().customize(graph.weights()).unwrap();
+            let sources: Vec<VertexId> = (0..50).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
+            let are_wide = std::sync::atomic::AtomicUsize::new(0);
+            let visit = |place: usize, distances: &crate::graph::Distances| {
+                let is_wide = matches!(distances, crate::graph::Distances::U64(_));
+                are_wide.fetch_add(usize::from(is_wide), std::sync::atomic::Ordering::Relaxed);
+                let expected = metric.distances_from(sources[place]).unwrap();
+                assert!((0..graph.vertices()).all(|v| distances.get(v) == expected.get(v)), "{name}, {greatest}");
+            };
+            metric.distances_from_each(&sources, visit).unwrap();
+            wide += are_wide.into_inner();
+        }
+    }
+    assert!(wide > 1000, "{wide}");
+}
+
+/// Within the source's own tile, too, where no hub shows it.
+#[test]
+fn rows_beyond_32_bits_are_found_in_the_own_tile() {
+    let edge = 1_u32 << 30;
+    let graph = Graph::from_edges((0..5).map(|v| (v, v + 1, edge))).unwrap();
+    let hierarchy = Hierarchy::with_order(graph, &[5, 4, 3, 2, 1, 0]).unwrap();
+    let metric = hierarchy.customize(hierarchy.graph().weights()).unwrap();
+    let visit = |_: usize, distances: &crate::graph::Distances| {
+        (0..6).for_each(|v| assert_eq!(distances.get(v), Some(Distance::Unsigned(v as u64 * u64::from(edge)))));
+    };
+    metric.distances_from_each(&[0; 50], visit).unwrap();
+}
+
+/// Where memory is short, rows come from sweeps alone.
+#[test]
+fn labels_are_made_where_they_fit() {
+    let hierarchy = Hierarchy::new(crate::generate("roads:2000").unwrap()).unwrap();
+    let metric = hierarchy.customize(hierarchy.graph().weights()).unwrap();
+    let lengths = metric.lengths::<u32>().unwrap().unwrap();
+    let make = |room: u64| {
+        let elimination = &hierarchy.shared.elimination;
+        labels::Labels::new::<crate::graph::U32ToU32>(elimination, lengths.down(), room).unwrap()
+    };
+    assert!(make(20_000).is_none() && make(10_000_000).is_some());
 }
 
 #[test]

@@ -231,6 +231,9 @@ fn decide_on(
             table.plan_on_cpu(algorithm, request, solver, &mut plan, sink.is_none());
             if algorithm.needs_metric() {
                 solver.plan_hierarchy(false, &mut plan);
+                if table.targets.is_none() && !table.facts_of_whole_rows() {
+                    solver.plan_labels(table.sources.len(), &mut plan);
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The hierarchy of a solver's graph: given, or made when a request first needs it; and when it pays ([`pays`]).
 
 mod pays;
+mod plan;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
@@ -12,7 +13,7 @@ use crate::cuda::apsp::hierarchy as on_device;
 use crate::cuda::customization::{self, CustomizingDevice};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::hierarchy::{Elsewhere, Estimate, Hierarchy, Metric};
-use crate::{Engine, Error, Plan, Result};
+use crate::{Engine, Error, Result};
 
 pub(super) use pays::times_as_long;
 
@@ -113,7 +114,9 @@ impl Solver {
             };
             let device = self.customizing_device(hierarchy);
             let elsewhere = device.as_ref().map(|device| device as &dyn Elsewhere);
-            let made = hierarchy.customize_elsewhere(weights().as_ref().unwrap_or(self.graph.weights()), elsewhere)?;
+            let mut made =
+                hierarchy.customize_elsewhere(weights().as_ref().unwrap_or(self.graph.weights()), elsewhere)?;
+            made.limit_labels(self.room_for_labels());
             if std::ptr::eq(kept, &raw const self.hierarchy.metric) {
                 let nanoseconds = device.as_ref().map_or(0, CustomizingDevice::nanoseconds);
                 self.hierarchy.on_device.store(nanoseconds, Ordering::Relaxed);
@@ -170,41 +173,6 @@ impl Solver {
             )));
         }
         Ok(())
-    }
-
-    /// Adds what the hierarchy takes and does not have yet, with the graph's weights or with a length of 1 for every arc.
-    pub(super) fn plan_hierarchy(&self, unweighted: bool, plan: &mut Plan) {
-        /// As many shortcuts as this for an arc are expected, as on roads, unless somebody has estimated them.
-        const EXPECTED: u64 = 4;
-        /// The ends of a shortcut and its place among the earlier neighbours; its lengths in both directions.
-        const SHORTCUT: u64 = 16;
-        const LENGTHS: u64 = 16;
-        let unweighted = unweighted && self.graph.weight_kind() != WeightKind::Unit;
-        let kept = if unweighted { &self.hierarchy.unweighted } else { &self.hierarchy.metric };
-        if kept.get().is_some() {
-            return;
-        }
-        match self.prepared_hierarchy() {
-            Some(there) => plan.memory("the lengths of shortcuts", there.shortcuts().saturating_mul(LENGTHS)),
-            None => {
-                let estimate = self.hierarchy.estimate.get().copied().flatten().or_else(|| self.like_roads());
-                let expected = EXPECTED.saturating_mul(self.graph.arcs() as u64);
-                let shortcuts = estimate.map_or(expected, |estimate| estimate.shortcuts);
-                let what = format!("the hierarchy, of about {shortcuts} shortcuts");
-                plan.memory(what, shortcuts.saturating_mul(SHORTCUT + LENGTHS));
-            }
-        }
-    }
-
-    /// Adds what paths over the hierarchy take beside it: a list of the earlier neighbours of each vertex.
-    pub(super) fn plan_paths(&self, plan: &mut Plan) {
-        const NEIGHBOR: u64 = 8;
-        let shortcuts = self.prepared_hierarchy().map_or(0, Hierarchy::shortcuts);
-        let vertices = self.graph.vertices() as u64;
-        plan.memory(
-            "the earlier neighbours of vertices",
-            shortcuts.saturating_add(2 * vertices).saturating_mul(NEIGHBOR),
-        );
     }
 
     /// Whether a device takes the hierarchy with these weights.

@@ -256,6 +256,7 @@ impl Solver {
         plan.memory(format!("{at_once} searches at once"), one.saturating_mul(at_once as u64));
         plan.memory("rows of the sweeps", self.bytes_of_rows(at_once.next_multiple_of(SHARED).min(many.max(1))));
         self.plan_hierarchy(unweighted, &mut plan);
+        self.plan_labels(many, &mut plan);
         plan
     }
 
