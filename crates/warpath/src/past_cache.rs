@@ -16,7 +16,7 @@ const LINE: usize = 64;
 ///
 /// # Safety
 ///
-/// This thread has to call [`finish_writing`] before another one reads `to`.
+/// This thread has to call [`finish_writing`] before anybody accesses `to` again, itself included.
 ///
 /// # Panics
 ///
@@ -38,8 +38,7 @@ pub(crate) unsafe fn copy_past_cache<T: Pod>(to: &mut [T], from: &[T]) {
             for (to, from) in to.as_chunks_mut::<STORED>().0.iter_mut().zip(from.as_chunks::<STORED>().0) {
                 let value: __m128i = bytemuck::pod_read_unaligned(from);
                 // SAFETY: the 16 bytes are borrowed for writing, and aligned, since they are a quarter of a line. Every x86-64
-                // processor has this instruction. Its own thread sees the value as that of any store; before others look, the caller
-                // sees to it that they can.
+                // processor has this instruction. The caller sees to it that a fence follows before anybody looks.
                 unsafe { _mm_stream_si128(to.as_mut_ptr().cast(), value) }
             }
         }
@@ -69,7 +68,7 @@ mod tests {
         for begin in 0..20 {
             for count in [0, 1, 3, 15, 16, 17, 33, 80] {
                 let mut to = vec![0; 100];
-                // SAFETY: this thread alone reads them.
+                // SAFETY: the fence follows.
                 unsafe { copy_past_cache(&mut to[begin..begin + count], &from[..count]) };
                 finish_writing();
                 assert!(to[..begin].iter().chain(&to[begin + count..]).all(|&value| value == 0), "{begin} {count}");

@@ -114,6 +114,10 @@ impl<D: DistanceValue> Labels<D> {
         drop((by_rank, tops));
         let all = Lists { shares: Vec::new(), hubs: Vec::new(), lengths: Vec::new() };
         let mut labels = Labels { fronts, all, parts: vec![Place::default()] };
+        let total = |count: fn(&Lists<D>) -> usize| made.iter().map(|made| count(&made.lists)).sum();
+        labels.all.shares = with_capacity(WHAT, total(|lists| lists.shares.len()))?;
+        labels.all.hubs = with_capacity(WHAT, total(|lists| lists.hubs.len()))?;
+        labels.all.lengths = with_capacity(WHAT, total(|lists| lists.lengths.len()))?;
         made.into_iter().try_for_each(|made| labels.append(made))?;
         Ok(Some(labels))
     }

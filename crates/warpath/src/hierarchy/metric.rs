@@ -1,7 +1,7 @@
 //! A hierarchy with the lengths of its shortcuts, and what it answers.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
@@ -29,8 +29,8 @@ pub struct Metric {
     pub(super) narrow: Box<dyn Answers>,
     /// Of unsigned weights, with 64-bit distances, for answers that 32 bits can't hold.
     pub(super) wide: OnceLock<Box<dyn Answers>>,
-    /// The most bytes of labels, if somebody has said so.
-    room_for_labels: Option<u64>,
+    /// The most bytes of labels; [`u64::MAX`] if nobody has said so.
+    room_for_labels: AtomicU64,
 }
 
 impl std::fmt::Debug for Metric {
@@ -48,8 +48,8 @@ pub(super) type VisitFacts<'v> = dyn Fn(usize, Option<&RowFacts>) -> Result<()> 
 /// Where distances from each source are wanted.
 #[derive(Clone, Copy)]
 pub(super) enum Targets<'t> {
-    /// To all vertices. Labels may take so many bytes, if somebody has said so.
-    All(Option<u64>),
+    /// To all vertices. Labels may take so many bytes; [`u64::MAX`] if nobody has said so.
+    All(u64),
     /// To these, in their order.
     These(&'t [VertexId]),
 }
@@ -90,6 +90,8 @@ pub(super) struct Customized<S: MinPlus> {
     always_safe: bool,
     /// Once so many rows were asked for that they pay.
     labels: OnceLock<Option<Labels<S::Distance>>>,
+    /// Held while they are made.
+    making: Mutex<()>,
     /// How many rows were asked for.
     rows: AtomicUsize,
 }
@@ -123,7 +125,7 @@ impl Metric {
             for (narrow, weights) in customized(hierarchy, weights, false, elsewhere)?.into_iter().zip(weights) {
                 let hierarchy = hierarchy.clone();
                 let (weights, wide) = (weights.clone(), OnceLock::new());
-                let metric = Metric { hierarchy, weights, narrow, wide, room_for_labels: None };
+                let metric = Metric { hierarchy, weights, narrow, wide, room_for_labels: AtomicU64::new(u64::MAX) };
                 if !metric.narrow.is_whole() {
                     metric.wide_by(elsewhere)?;
                 }
@@ -133,9 +135,9 @@ impl Metric {
         Ok(metrics)
     }
 
-    /// Rows come without labels if these take more bytes.
-    pub(crate) fn limit_labels(&mut self, bytes: u64) {
-        self.room_for_labels = Some(bytes);
+    /// From now on no labels are made that take more bytes.
+    pub(crate) fn limit_labels(&self, bytes: u64) {
+        self.room_for_labels.store(bytes, Ordering::Relaxed);
     }
 
     /// The hierarchy.
@@ -192,8 +194,9 @@ impl Metric {
     ///
     /// As [`Metric::distances_from`]; some sources may have been visited then.
     pub fn distances_from_each(&self, sources: &[VertexId], visit: impl Fn(usize, &Distances) + Sync) -> Result<()> {
+        let targets = Targets::All(self.room_for_labels.load(Ordering::Relaxed));
         self.each(sources, &visit, |answers, sources, visit| {
-            answers.distances_from_each(&self.hierarchy.shared, sources, Targets::All(self.room_for_labels), visit)
+            answers.distances_from_each(&self.hierarchy.shared, sources, targets, visit)
         })
     }
 
@@ -413,6 +416,7 @@ fn customized_by<S: MinPlus, const L: usize>(
             safe: S::Distance::ZERO,
             always_safe: false,
             labels: OnceLock::new(),
+            making: Mutex::new(()),
             rows: AtomicUsize::new(0),
         };
         customized.find_limits(elimination.height());
@@ -492,7 +496,7 @@ where
             Ok(S::Distance::into_vec(distances).expect("they have this type"))
         };
         match targets {
-            Targets::All(room) => match self.labels(shared, sources.len(), room)? {
+            Targets::All(room) => match self.labels(shared, sources.len(), room) {
                 Some(labels) => self.swept(shared, None).rows_by_labels(labels, sources, &take),
                 None => self.swept(shared, None).sweep_each(sources, &take),
             },
@@ -544,21 +548,23 @@ impl<S: MinPlus> Customized<S> {
         self.always_safe = 2.0 * height as f64 * greatest < S::Distance::LIMIT;
     }
 
-    /// Labels, if they pay: for integers, whose sums do not depend on their order, once there are so many rows with these that are asked
-    /// for now; and if memory has room.
-    fn labels(&self, shared: &Shared, rows: usize, room: Option<u64>) -> Result<Option<&Labels<S::Distance>>> {
+    /// Labels, if they are there or pay: for integers, whose sums do not depend on their order, once there are so many rows with these that
+    /// are asked for now; and if memory has room.
+    fn labels(&self, shared: &Shared, rows: usize, room: u64) -> Option<&Labels<S::Distance>> {
+        if let Some(there) = self.labels.get() {
+            return there.as_ref();
+        }
         let are_floats = matches!(S::Weight::KIND, WeightKind::F32 | WeightKind::F64);
         let before = self.rows.fetch_add(rows, Ordering::Relaxed);
-        if are_floats || before.saturating_add(rows) < Metric::ROWS_FOR_LABELS {
-            return Ok(None);
+        if are_floats || room == 0 || before.saturating_add(rows) < Metric::ROWS_FOR_LABELS {
+            return None;
         }
-        if let Some(there) = self.labels.get() {
-            return Ok(there.as_ref());
-        }
-        // Nobody waits for another thread meanwhile, which might take up work that waits for it.
-        let room = room.unwrap_or_else(|| spendable(available_memory()) / 2);
-        let made = Labels::new::<S>(&shared.elimination, self.lengths.down(), room)?;
-        Ok(self.labels.get_or_init(|| made).as_ref())
+        // Nobody waits while another thread makes them: its rows come from sweeps.
+        let _making = self.making.try_lock().ok()?;
+        let room = if room == u64::MAX { spendable(available_memory()) / 8 } else { room };
+        let make = || Labels::new::<S>(&shared.elimination, self.lengths.down(), room).ok().flatten();
+        // Rows come without labels, too, if the system has no memory for them.
+        self.labels.get_or_init(make).as_ref()
     }
 
     /// What is swept: all ancestors, or those that matter.

@@ -51,24 +51,27 @@ impl<S: MinPlus> Swept<'_, S> {
                 Ok(Work { distances, fronts, part: filled(WHAT, LANES, [unreachable; PART])? })
             },
             |work, ancestors, first, block| {
-                let Starts { selected, others, mut certain } = self.starts::<LANES>(block, Some(&labels.fronts));
+                let Starts { selected, others, certain } = self.starts::<LANES>(block, Some(&labels.fronts));
                 ancestors.sweep::<S>(tree, 0..work.fronts.len(), &selected, &mut work.fronts);
                 let distances = &mut work.distances[..block.len()];
+                let mut are_certain = [true; LANES];
                 for (index, part) in labels.parts().enumerate() {
                     fill_part::<S>(part, &work.fronts, &mut work.part);
                     let columns = index * PART..vertices.min((index + 1) * PART);
-                    for ((row, part), certain) in distances.iter_mut().zip(&work.part).zip(&mut certain) {
+                    for ((row, part), certain) in distances.iter_mut().zip(&work.part).zip(&mut are_certain) {
                         let part = &part[..columns.len()];
                         // SAFETY: `finish_writing` follows below, before the row is handed to anybody.
                         unsafe { copy_past_cache(&mut row[columns.clone()], part) };
-                        *certain &= part.iter().all(|&distance| self.is_certain(distance));
+                        *certain &= self.safe.is_none() || part.iter().all(|&distance| self.is_certain(distance));
                     }
                 }
                 finish_writing();
                 for (lane, row) in distances.iter_mut().enumerate() {
                     let own = others.iter().filter(|start| start.1 == lane);
-                    certain[lane] &= self.sweep_own_tile(labels, &work.fronts, own, row);
-                    *row = visit(first + lane, std::mem::take(row), certain[lane])?;
+                    let mut is_certain = self.sweep_own_tile(labels, &work.fronts, own, row);
+                    // What was in doubt may have been a way out of the own tile and back.
+                    is_certain &= are_certain[lane] || row.iter().all(|&distance| self.is_certain(distance));
+                    *row = visit(first + lane, std::mem::take(row), certain[lane] && is_certain)?;
                 }
                 Ok(())
             },

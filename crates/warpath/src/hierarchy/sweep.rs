@@ -56,7 +56,7 @@ pub(super) type Start<D> = (u32, usize, D);
 pub(super) struct Starts<D, const L: usize> {
     /// Those that are selected, in descending order.
     pub(super) selected: Vec<Start<D>>,
-    /// All others, by sources, with ascending ranks in the place of places.
+    /// All others, unless what is swept is selected, by sources, with ascending ranks in the place of places.
     pub(super) others: Vec<Start<D>>,
     /// Which sources are certain to have lost no distance on the way up.
     pub(super) certain: [bool; L],
@@ -243,7 +243,8 @@ impl<S: MinPlus> Swept<'_, S> {
                 let place = selection.map_or(rank, |selection| selection.places[rank as usize]);
                 starts.certain[lane] &= self.is_certain(distance);
                 match place {
-                    ROOT => starts.others.push((rank, lane, distance)),
+                    ROOT if self.selection.is_none() => starts.others.push((rank, lane, distance)),
+                    ROOT => {}
                     _ if distance != S::Distance::UNREACHABLE => starts.selected.push((place, lane, distance)),
                     _ => {}
                 }

@@ -350,6 +350,23 @@ fn rows_beyond_32_bits_are_found_in_the_own_tile() {
     metric.distances_from_each(&[0; 50], visit).unwrap();
 }
 
+/// A way out of a source's own tile and back is no distance, and so no reason to take 64 bits.
+#[test]
+fn rows_are_not_doubted_for_ways_out_of_the_own_tile() {
+    let far = 1_500_000_000_u32;
+    let path = (2..20).map(|v| (v, v + 1, 1_u32));
+    let edges = crate::graph::GraphBuilder::new().direction(crate::graph::Direction::Undirected);
+    let graph = edges.build_from([(0, 1, 1), (1, 2, far)].into_iter().chain(path)).unwrap();
+    let order: Vec<VertexId> = [0, 1].into_iter().chain((2..21).rev()).collect();
+    let hierarchy = Hierarchy::with_order(graph, &order).unwrap();
+    let metric = hierarchy.customize(hierarchy.graph().weights()).unwrap();
+    let visit = |_: usize, distances: &crate::graph::Distances| {
+        assert!(matches!(distances, crate::graph::Distances::U32(_)));
+        assert_eq!(distances.get(20), Some(Distance::Unsigned(u64::from(far) + 19)));
+    };
+    metric.distances_from_each(&[0; 50], visit).unwrap();
+}
+
 /// Where memory is short, rows come from sweeps alone.
 #[test]
 fn labels_are_made_where_they_fit() {

@@ -231,14 +231,16 @@ fn decide_on(
             table.plan_on_cpu(algorithm, request, solver, &mut plan, sink.is_none());
             if algorithm.needs_metric() {
                 solver.plan_hierarchy(false, &mut plan);
-                if table.targets.is_none() && !table.facts_of_whole_rows() {
-                    solver.plan_labels(table.sources.len(), &mut plan);
-                }
             }
         }
     }
     if let Some(sink) = sink {
         sink.plan(table.sources.len() as u64, table.columns, table.distance_bytes, &mut plan);
+    }
+    // What is not needed comes last, if there is room.
+    let is_swept = matches!(algorithm, Algorithm::Cpu(algorithm) if algorithm.needs_metric());
+    if is_swept && table.targets.is_none() && !table.facts_of_whole_rows() {
+        solver.plan_labels(table.sources.len(), false, &mut plan);
     }
     Ok(Decision {
         fallback: placed.optional,

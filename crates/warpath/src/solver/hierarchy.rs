@@ -16,6 +16,7 @@ use crate::hierarchy::{Elsewhere, Estimate, Hierarchy, Metric};
 use crate::{Engine, Error, Result};
 
 pub(super) use pays::times_as_long;
+pub(super) use plan::room_for_labels;
 
 /// The name of the algorithm that answers from a hierarchy.
 pub(super) const NAME: &str = ALGORITHM.info.name;
@@ -114,9 +115,7 @@ impl Solver {
             };
             let device = self.customizing_device(hierarchy);
             let elsewhere = device.as_ref().map(|device| device as &dyn Elsewhere);
-            let mut made =
-                hierarchy.customize_elsewhere(weights().as_ref().unwrap_or(self.graph.weights()), elsewhere)?;
-            made.limit_labels(self.room_for_labels());
+            let made = hierarchy.customize_elsewhere(weights().as_ref().unwrap_or(self.graph.weights()), elsewhere)?;
             if std::ptr::eq(kept, &raw const self.hierarchy.metric) {
                 let nanoseconds = device.as_ref().map_or(0, CustomizingDevice::nanoseconds);
                 self.hierarchy.on_device.store(nanoseconds, Ordering::Relaxed);

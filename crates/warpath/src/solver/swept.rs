@@ -8,7 +8,7 @@ use super::Solver;
 use super::costs::{COPYING, Predicted};
 use super::decision::{Manner, Placed};
 use super::each::Each;
-use super::hierarchy::SIGNED;
+use super::hierarchy::{SIGNED, room_for_labels};
 use crate::algorithms::{Parameters, Statistics};
 use crate::cpu::sssp::hierarchy::SHARED;
 use crate::cuda::apsp::hierarchy::{ALGORITHM, Sweeps};
@@ -228,10 +228,11 @@ impl Solver {
         (manner, plan)
     }
 
-    /// The distances from each of these sources, by sweeps that they share, on all threads.
-    pub(super) fn swept_on_cpu(&self, sources: &[VertexId], unweighted: bool) -> Result<Swept> {
+    /// The distances from each of these sources, by sweeps that they share, on all threads. The plan is that of all blocks.
+    pub(super) fn swept_on_cpu(&self, plan: &Plan, sources: &[VertexId], unweighted: bool) -> Result<Swept> {
         let start = Instant::now();
         let metric = if unweighted { self.unweighted_metric()? } else { self.metric()? };
+        metric.limit_labels(room_for_labels(plan));
         let prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let found: Vec<Mutex<Option<Distances>>> =
@@ -256,7 +257,7 @@ impl Solver {
         plan.memory(format!("{at_once} searches at once"), one.saturating_mul(at_once as u64));
         plan.memory("rows of the sweeps", self.bytes_of_rows(at_once.next_multiple_of(SHARED).min(many.max(1))));
         self.plan_hierarchy(unweighted, &mut plan);
-        self.plan_labels(many, &mut plan);
+        self.plan_labels(many, unweighted, &mut plan);
         plan
     }
 

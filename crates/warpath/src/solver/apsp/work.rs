@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::super::hierarchy::room_for_labels;
 use super::on_matrix::Beside;
 use super::output::{Rows, SinkRows};
 use super::ran::Ran;
@@ -144,6 +145,9 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     let (table, parameters) = (&*decision.choice.table, &decision.parameters);
     let start = Instant::now();
     let metric = decision.choice.algorithm.needs_metric().then(|| solver.metric()).transpose()?;
+    if let Some(metric) = metric {
+        metric.limit_labels(room_for_labels(&decision.plan));
+    }
     let prepare = start.elapsed().as_secs_f64();
     let task = ApspTask::<L> {
         adjacency: graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?,

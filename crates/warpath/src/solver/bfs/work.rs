@@ -68,9 +68,9 @@ impl Search for Bfs {
                 let mut one = plan_search(solver, 4, self.distances_only);
                 self.plan_path_counts(&solver.graph, false, &mut one);
                 let at_once = solver.swept_at_once(sources.len(), one.memory_bytes());
-                sources
-                    .chunks(at_once)
-                    .try_for_each(|block| self.sweep(solver, decision, block, solver.swept_on_cpu(block, true)?, each))
+                sources.chunks(at_once).try_for_each(|block| {
+                    self.sweep(solver, decision, block, solver.swept_on_cpu(&decision.plan, block, true)?, each)
+                })
             }
             Algorithm::Swept(sweeps) => sources
                 .chunks(sweeps.rows as usize)

@@ -5,6 +5,14 @@ use crate::Plan;
 use crate::graph::WeightKind;
 use crate::hierarchy::{Hierarchy, Metric};
 
+/// The item of labels in a plan.
+const LABELS: &str = "labels of vertices";
+
+/// Bytes that a plan has for labels; 0 if they are not to be made.
+pub(in crate::solver) fn room_for_labels(plan: &Plan) -> u64 {
+    plan.memory_items().iter().filter(|item| item.what == LABELS).map(|item| item.bytes).sum()
+}
+
 impl Solver {
     /// Adds what the hierarchy takes and does not have yet, with the graph's weights or with a length of 1 for every arc.
     pub(in crate::solver) fn plan_hierarchy(&self, unweighted: bool, plan: &mut Plan) {
@@ -27,24 +35,25 @@ impl Solver {
     }
 
     /// Adds what this many rows of all vertices take on the CPU beside the hierarchy and the rows: the labels that they come from, if there
-    /// are so many that these pay, and room for them.
-    pub(in crate::solver) fn plan_labels(&self, rows: usize, plan: &mut Plan) {
-        /// About so many bytes for a vertex and for a shortcut.
+    /// are so many that these pay, and room for them beside everything else in the plan. [`room_for_labels`] tells.
+    pub(in crate::solver) fn plan_labels(&self, rows: usize, unweighted: bool, plan: &mut Plan) {
+        /// About so many bytes for a vertex and for a shortcut; and for a vertex for each thread, which has distances of fronts.
         const VERTEX: u64 = 32;
-        const SHORTCUT: u64 = 24;
-        if rows >= Metric::ROWS_FOR_LABELS && !matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64) {
-            let of_vertices = VERTEX.saturating_mul(self.graph.vertices() as u64);
-            let of_shortcuts = SHORTCUT.saturating_mul(self.expected_shortcuts());
-            let labels = of_vertices.saturating_add(of_shortcuts);
-            if labels <= self.room_for_labels() && labels.saturating_add(plan.memory_bytes()) <= self.memory {
-                plan.memory("labels of vertices", labels);
-            }
+        const SHORTCUT: u64 = 32;
+        const THREAD: u64 = 16;
+        /// A small part of the memory, since rows come without labels, too.
+        const PART: u64 = 8;
+        let are_floats = matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64) && !unweighted;
+        if are_floats || rows < Metric::ROWS_FOR_LABELS {
+            return;
         }
-    }
-
-    /// Bytes for labels: a small part of the memory, since rows come without them, too.
-    pub(super) fn room_for_labels(&self) -> u64 {
-        self.memory / 8
+        let threads = THREAD.saturating_mul(self.threads() as u64);
+        let of_vertices = VERTEX.saturating_add(threads).saturating_mul(self.graph.vertices() as u64);
+        let of_shortcuts = SHORTCUT.saturating_mul(self.expected_shortcuts());
+        let labels = of_vertices.saturating_add(of_shortcuts);
+        if labels <= self.memory / PART && labels.saturating_add(plan.memory_bytes()) <= self.memory {
+            plan.memory(LABELS, labels);
+        }
     }
 
     /// How many shortcuts the hierarchy has, or is expected to have.

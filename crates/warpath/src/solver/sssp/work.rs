@@ -76,7 +76,7 @@ impl Search for Sssp {
                 let one = plan_search(solver, 8, self.distances_only).memory_bytes();
                 let at_once = solver.swept_at_once(sources.len(), one);
                 return sources.chunks(at_once).try_for_each(|block| {
-                    self.sweep(solver, decision, block, solver.swept_on_cpu(block, false)?, each)
+                    self.sweep(solver, decision, block, solver.swept_on_cpu(&decision.plan, block, false)?, each)
                 });
             }
             Algorithm::Swept(sweeps) => {
