@@ -37,6 +37,8 @@
 mod arcs;
 mod builder;
 mod customization;
+mod customized;
+mod destination;
 mod earlier;
 mod elimination;
 mod fronts;
@@ -68,6 +70,7 @@ use crate::graph::{Graph, VertexId, Weights};
 use crate::memory::filled;
 
 pub(crate) use customization::{Elsewhere, Lengths, Unsettled};
+pub(crate) use customized::ROWS_FOR_LABELS;
 use earlier::Earlier;
 pub(crate) use elimination::{Elimination, ROOT};
 pub(crate) use pieces::{COLUMNS, Pieces};

@@ -5,39 +5,40 @@
 //! whole lines that go past the cache. The vertices of a source's own tile can be reached on ways that pass no hub. They are done by
 //! themselves at the end.
 //!
-//! *Invariants.* What is written past the cache is finished before a row is handed on.
+//! *Invariants.* What is written past the cache is finished before anybody looks at a row.
 
+use super::destination::Destination;
 use super::labels::{Labels, PART, Part, SHARED};
 use super::query::lower;
-use super::sweep::{LANES, Row, Start, Starts, Swept, Tree, Visit};
+use super::sweep::{LANES, Row, Start, Starts, Swept, Tree};
 use super::transposition::{COLUMNS, transpose};
 use crate::Result;
 use crate::graph::{DistanceValue, MinPlus, VertexId};
 use crate::instructions::with_widest_instructions;
-use crate::memory::{filled, zeroed};
+use crate::memory::filled;
 use crate::past_cache::{copy_past_cache, finish_writing};
 
 /// What memory of these is short of.
 const WHAT: &str = "the rows of many sources";
 
 /// What a thread works on.
-struct Work<D> {
-    /// A row for each source.
-    distances: Vec<Vec<D>>,
+struct Work<D, O> {
     /// The distances of the fronts, by their places.
     fronts: Vec<Row<D, LANES>>,
     /// The columns of a part, for each source.
     part: Vec<[D; PART]>,
+    /// For where rows go.
+    own: O,
 }
 
 impl<S: MinPlus> Swept<'_, S> {
     /// [`Swept::sweep_each`] by these labels, which are of the same lengths. O(V + shortcuts of fronts + labels) for each source; for each
-    /// thread memory for the distances of all vertices, of the fronts, and of the tree's height, from the sources that share a sweep.
+    /// thread memory for the distances of the fronts, and of the tree's height, from the sources that share a sweep.
     pub(super) fn rows_by_labels(
         &self,
         labels: &Labels<S::Distance>,
         sources: &[VertexId],
-        visit: &Visit<'_, S::Distance>,
+        to: &impl Destination<S::Distance>,
     ) -> Result<()> {
         let unreachable = S::Distance::UNREACHABLE;
         let tree = Tree::of(&labels.fronts);
@@ -45,35 +46,35 @@ impl<S: MinPlus> Swept<'_, S> {
         self.in_blocks::<LANES, _>(
             sources,
             || {
-                let distances = (0..LANES.min(sources.len())).map(|_| zeroed(WHAT, vertices));
-                let distances = distances.collect::<Result<Vec<_>>>()?;
                 let fronts = filled(WHAT, labels.fronts.depths.len(), [unreachable; LANES])?;
-                Ok(Work { distances, fronts, part: filled(WHAT, LANES, [unreachable; PART])? })
+                let part = filled(WHAT, LANES, [unreachable; PART])?;
+                Ok(Work { fronts, part, own: to.prepare(vertices)? })
             },
-            |work, ancestors, first, block| {
+            |Work { fronts, part, own }, ancestors, first, block| {
                 let Starts { selected, others, certain } = self.starts::<LANES>(block, Some(&labels.fronts));
-                ancestors.sweep::<S>(tree, 0..work.fronts.len(), &selected, &mut work.fronts);
-                let distances = &mut work.distances[..block.len()];
-                let mut are_certain = [true; LANES];
-                for (index, part) in labels.parts().enumerate() {
-                    fill_part::<S>(part, &work.fronts, &mut work.part);
-                    let columns = index * PART..vertices.min((index + 1) * PART);
-                    for ((row, part), certain) in distances.iter_mut().zip(&work.part).zip(&mut are_certain) {
-                        let part = &part[..columns.len()];
-                        // SAFETY: `finish_writing` follows below, before the row is handed to anybody.
-                        unsafe { copy_past_cache(&mut row[columns.clone()], part) };
-                        *certain &= self.safe.is_none() || part.iter().all(|&distance| self.is_certain(distance));
+                ancestors.sweep::<S>(tree, 0..fronts.len(), &selected, fronts);
+                to.rows(own, first, block.len(), |distances| {
+                    let mut are_certain = [true; LANES];
+                    for (index, of_part) in labels.parts().enumerate() {
+                        fill_part::<S>(of_part, fronts, part);
+                        let columns = index * PART..vertices.min((index + 1) * PART);
+                        for ((row, part), certain) in distances.iter_mut().zip(&*part).zip(&mut are_certain) {
+                            let part = &part[..columns.len()];
+                            // SAFETY: `finish_writing` follows below, before anybody looks at the row.
+                            unsafe { copy_past_cache(&mut row[columns.clone()], part) };
+                            *certain &= self.safe.is_none() || part.iter().all(|&distance| self.is_certain(distance));
+                        }
                     }
-                }
-                finish_writing();
-                for (lane, row) in distances.iter_mut().enumerate() {
-                    let own = others.iter().filter(|start| start.1 == lane);
-                    let mut is_certain = self.sweep_own_tile(labels, &work.fronts, own, row);
-                    // What was in doubt may have been a way out of the own tile and back.
-                    is_certain &= are_certain[lane] || row.iter().all(|&distance| self.is_certain(distance));
-                    *row = visit(first + lane, std::mem::take(row), certain[lane] && is_certain)?;
-                }
-                Ok(())
+                    finish_writing();
+                    for (lane, row) in distances.iter_mut().enumerate() {
+                        let starts = others.iter().filter(|start| start.1 == lane);
+                        let is_certain = self.sweep_own_tile(labels, fronts, starts, row);
+                        // What was in doubt may have been a way out of the own tile and back.
+                        are_certain[lane] =
+                            is_certain && (are_certain[lane] || row.iter().all(|&distance| self.is_certain(distance)));
+                    }
+                    std::array::from_fn(|lane| certain[lane] && are_certain[lane])
+                })
             },
         )
     }

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::customization::Lengths;
+use super::destination::Destination;
 use super::elimination::{Elimination, ROOT};
 use super::selection::Selection;
 use super::windows::{WINDOW, Windows};
@@ -96,9 +97,6 @@ impl<'a, D: DistanceValue> Tree<'a, D> {
     }
 }
 
-/// Takes the distances from the source at a place in the list, and whether they are certain; gives the array back.
-pub(super) type Visit<'v, D> = dyn Fn(usize, Vec<D>, bool) -> Result<Vec<D>> + Sync + 'v;
-
 /// Takes the facts about the distances from the source at a place in the list, and whether they are certain.
 pub(super) type VisitFacts<'v> = dyn Fn(usize, RowFacts, bool) -> Result<()> + Sync + 'v;
 
@@ -113,37 +111,33 @@ pub(super) struct Swept<'a, S: MinPlus> {
 }
 
 impl<S: MinPlus> Swept<'_, S> {
-    /// Hands the distances from each source to `visit` with the source's place in the list, on all threads: by vertex, or to
-    /// the targets in their order. O(shortcuts that matter) for each source, and for each thread memory for the distances
-    /// from [`LANES`] sources and for as many rows as a window and the tree's height have places.
-    pub(super) fn sweep_each(&self, sources: &[VertexId], visit: &Visit<'_, S::Distance>) -> Result<()> {
+    /// Puts the distances from each source where they go, on all threads: by vertex, or to the targets in their order. O(shortcuts that
+    /// matter) for each source, and for each thread memory for as many rows as a window and the tree's height have places.
+    pub(super) fn sweep_each(&self, sources: &[VertexId], to: &impl Destination<S::Distance>) -> Result<()> {
         let tree = self.tree();
         self.in_blocks::<LANES, _>(
             sources,
             || {
-                let distances = (0..LANES.min(sources.len()))
-                    .map(|_| filled("distances", tree.columns.len(), S::Distance::UNREACHABLE));
                 let rows = filled(WHAT, tree.windows.most_places(), [S::Distance::UNREACHABLE; LANES])?;
-                Ok((distances.collect::<Result<Vec<_>>>()?, rows))
+                Ok((rows, to.prepare(tree.columns.len())?))
             },
-            |(distances, rows), ancestors, first, block| {
+            |(rows, own), ancestors, first, block| {
                 let Starts { selected, mut certain, .. } = self.starts::<LANES>(block, self.selection);
-                let (mut starts, distances) = (&selected[..], &mut distances[..block.len()]);
-                for (places, columns) in tree.windows.descending() {
-                    let rows = &mut rows[..places.len()];
-                    starts = ancestors.sweep::<S>(tree, places.clone(), starts, rows);
-                    if self.safe.is_some() {
-                        for row in &*rows {
-                            let distances = certain.iter_mut().zip(row);
-                            distances.for_each(|(certain, &distance)| *certain &= self.is_certain(distance));
+                to.rows(own, first, block.len(), |distances| {
+                    let mut starts = &selected[..];
+                    for (places, columns) in tree.windows.descending() {
+                        let rows = &mut rows[..places.len()];
+                        starts = ancestors.sweep::<S>(tree, places.clone(), starts, rows);
+                        if self.safe.is_some() {
+                            for row in &*rows {
+                                let distances = certain.iter_mut().zip(row);
+                                distances.for_each(|(certain, &distance)| *certain &= self.is_certain(distance));
+                            }
                         }
+                        hand_out(tree, places.start, columns, rows, distances);
                     }
-                    hand_out(tree, places.start, columns, rows, distances);
-                }
-                for (lane, distances) in distances.iter_mut().enumerate() {
-                    *distances = visit(first + lane, std::mem::take(distances), certain[lane])?;
-                }
-                Ok(())
+                    certain
+                })
             },
         )
     }
@@ -336,7 +330,7 @@ fn hand_out<D: DistanceValue>(
     first: usize,
     columns: &[u32],
     rows: &[Row<D, LANES>],
-    distances: &mut [Vec<D>],
+    distances: &mut [&mut [D]],
 ) {
     let row = |column: u32| &rows[tree.columns[column as usize] as usize - first];
     let mut rest = columns;

@@ -90,9 +90,16 @@ impl<L: MinPlus> Rows<'_, L> {
         if self.task.columns() == 0 {
             return Ok(());
         }
+        let sources = self.sources(rows)?;
+        let fill = || self.metric.fill::<L>(&sources, self.task.targets, cells, |_| self.count());
+        let left = self.task.team.install(fill)?;
+        if left.is_empty() {
+            return Ok(());
+        }
         let cells = memory::listed("the rows of a block", cells.chunks_exact_mut(self.task.columns()).map(Mutex::new))?;
-        self.each(rows, |place, found| {
-            let mut row = cells[place].lock().unwrap_or_else(PoisonError::into_inner);
+        let again = memory::listed("rows that are left", left.iter().map(|&place| rows[place]))?;
+        self.each(&again, |index, found| {
+            let mut row = cells[left[index]].lock().unwrap_or_else(PoisonError::into_inner);
             match L::Distance::of(found) {
                 Some(found) => row.copy_from_slice(found),
                 None => row.copy_from_slice(&search::in_type_of::<L>(found.clone())?),

@@ -3,7 +3,7 @@
 use super::Solver;
 use crate::Plan;
 use crate::graph::WeightKind;
-use crate::hierarchy::{Hierarchy, Metric};
+use crate::hierarchy::{Hierarchy, ROWS_FOR_LABELS};
 
 /// The item of labels in a plan.
 const LABELS: &str = "labels of vertices";
@@ -44,7 +44,7 @@ impl Solver {
         /// A small part of the memory, since rows come without labels, too.
         const PART: u64 = 8;
         let are_floats = matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64) && !unweighted;
-        if are_floats || rows < Metric::ROWS_FOR_LABELS {
+        if are_floats || rows < ROWS_FOR_LABELS {
             return;
         }
         let threads = THREAD.saturating_mul(self.threads() as u64);
