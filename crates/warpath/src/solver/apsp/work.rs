@@ -53,12 +53,8 @@ fn matrix_in<L: MinPlusOnCpu + MinPlusOnDevice>(
 ) -> Result<DistanceMatrix> {
     let table = &*decision.choice.table;
     let vertices = solver.graph.vertices();
-    let mut distances = memory::zeroed("the matrix of distances", table.cells() as usize)?;
-    // Searches on the CPU take fresh memory row by row. They gain nothing from large pages, and the system takes longer
-    // to hand these out.
-    if !matches!(decision.choice.algorithm, Algorithm::Cpu(algorithm) if !algorithm.needs_matrix) {
-        distances = on_huge_pages(distances);
-    }
+    // Some algorithms make rows in less time than the system needs for their small pages.
+    let mut distances = on_huge_pages(memory::zeroed("the matrix of distances", table.cells() as usize)?);
     let mut hops = match request.successors {
         true => Some(on_huge_pages(memory::filled("successors", table.sources.len() * vertices, NO_VERTEX)?)),
         false => None,
