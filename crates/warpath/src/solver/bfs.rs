@@ -186,19 +186,25 @@ impl Bfs {
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
     /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
-        if let Some(reason) = solver.no_device() {
-            return Err(reason);
-        }
+        let searches = many.unwrap_or(1).max(1);
         if hierarchy::is_asked_for(self.algorithm.as_deref()) {
             hierarchy::check_sources(many, &self.sources).map_err(|error| error.to_string())?;
-            let searches = many.unwrap_or(1).max(1);
-            let cpu = solver.seconds_of_sweeps(searches, None, false, f64::INFINITY);
-            return solver.sweeps_pay_on_device(searches, cpu.unwrap_or(0.0));
+            let cpu = solver.seconds_of_sweeps(searches, None, false, f64::INFINITY).unwrap_or(0.0);
+            return match solver.no_quicker_device(cpu) {
+                Some(reason) => Err(reason),
+                None => solver.sweeps_pay_on_device(searches, cpu),
+            };
+        }
+        let none = Parameters::default();
+        let work = solver.workload(solver.graph_facts(), &none, searches);
+        let handing_over = work.in_turn(work.vertices() / HANDING_OVER);
+        let cpu = self.seconds_on_cpu(solver, many, handing_over).map_err(|error| error.to_string())?;
+        if let Some(reason) = solver.no_quicker_device(cpu) {
+            return Err(reason);
         }
         let Ok(alone) = self.on_cuda(solver) else {
             return Err("only the CPU has this algorithm, with these parameters".into());
         };
-        let searches = many.unwrap_or(1).max(1);
         let together = many.filter(|&many| self.goes_together(many));
         let together = together.and_then(|_| self.many_on_cuda(solver, many_sources::WIDEST).ok());
         let (chosen, ready) = match &together {
@@ -207,10 +213,8 @@ impl Bfs {
             None => (&alone, solver.seconds_until_ready(&alone.name, alone.plan.device_bytes() as f64)),
         };
         let work = solver.workload(solver.graph_facts(), &chosen.parameters, searches);
-        let handing_over = work.in_turn(work.vertices() / HANDING_OVER);
         let back = work.in_turn(4.0 * work.vertices() / COPYING);
         let gpu = ready + (chosen.algorithm.info.seconds)(&work) + back + handing_over;
-        let cpu = self.seconds_on_cpu(solver, many, handing_over).map_err(|error| error.to_string())?;
         Predicted { gpu, cpu }.gpu_pays(solver, alone.plan.device_bytes())
     }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::Solver;
+use super::costs::in_words;
 use super::facts::OnDevice;
 use crate::cuda::device::Device;
 use crate::problems::{Report, Seconds};
@@ -192,6 +193,17 @@ impl Solver {
         if self.device().is_open() { None } else { cuda::plainly_absent() }
     }
 
+    /// Why no device can be quicker than the CPU, which is predicted to take so many seconds, if that is plain without waking the driver.
+    /// The driver's library is not loaded either, which takes 2 ms, if opening a device takes longer than the CPU.
+    pub(super) fn no_quicker_device(&self, on_cpu: f64) -> Option<String> {
+        let opening = self.seconds_until_open();
+        if on_cpu <= opening {
+            let (opening, on_cpu) = (in_words(opening), in_words(on_cpu));
+            return Some(format!("no GPU would pay: {opening} to open one are predicted, {on_cpu} on the CPU"));
+        }
+        self.no_device()
+    }
+
     /// An error if a plan exceeds the memory that its engine may take.
     pub(super) fn check_plan(&self, plan: &Plan) -> Result<()> {
         if plan.device_items().is_empty() {
@@ -234,5 +246,41 @@ impl Solver {
         let ours = state.prepared.as_ref().map_or(0, |prepared| prepared.bytes);
         let free = device.free_bytes()?.saturating_add(ours);
         Ok(self.limit.map_or(free, |limit| limit.min(free)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Apsp, Bfs, Sssp, generate};
+
+    #[test]
+    fn the_driver_is_left_alone_where_no_device_can_be_quicker() {
+        let graph = generate("grid:20x20,weights=1..9").unwrap();
+        let solver = Solver::builder(graph).threads(2).open().unwrap();
+        let sources = [0, 5, 7];
+        let reasons = [
+            solver.decide(&Sssp::from(0)),
+            solver.decide(&Bfs::from(0)),
+            solver.decide(&Apsp::all().from(sources.to_vec())),
+            solver.decide_each(&Sssp::from(0), &sources),
+            solver.decide_each(&Bfs::from(0), &sources),
+        ];
+        for decision in reasons {
+            let reason = decision.unwrap().engine_reason().to_owned();
+            assert!(reason.starts_with("no GPU would pay: 400.0 ms to open one"), "{reason}");
+        }
+        let why_not = |seconds: f64| solver.no_quicker_device(seconds);
+        assert!(why_not(0.39).unwrap().ends_with("390.0 ms on the CPU"));
+        assert_eq!(why_not(0.41), cuda::plainly_absent());
+    }
+
+    #[test]
+    fn an_open_device_may_always_be_quicker() {
+        for device in crate::cuda::device::testing::devices(1).into_iter().take(1) {
+            let graph = generate("grid:20x20,weights=1..9").unwrap();
+            let solver = Solver::builder(graph).threads(2).device(device).open().unwrap();
+            assert_eq!(solver.no_quicker_device(1e-6), None);
+        }
     }
 }

@@ -239,9 +239,6 @@ impl Sssp {
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
     /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
-        if let Some(reason) = solver.no_device() {
-            return Err(reason);
-        }
         let searches = many.unwrap_or(1).max(1);
         let name = self.algorithm.as_deref().unwrap_or_else(|| self.choose_here(solver, many).0);
         let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
@@ -249,6 +246,9 @@ impl Sssp {
         let facts = solver.weighted_facts();
         let cpu =
             swept.flatten().unwrap_or_else(|| (on_cpu.0.info.seconds)(&solver.workload(facts, &on_cpu.1, searches)));
+        if let Some(reason) = solver.no_quicker_device(cpu) {
+            return Err(reason);
+        }
         if hierarchy::is_asked_for(self.algorithm.as_deref()) {
             hierarchy::check_sources(many, &self.sources).map_err(|error| error.to_string())?;
             return solver.sweeps_pay_on_device(searches, cpu);

@@ -72,9 +72,11 @@ fn reached_share(solver: &Solver, table: &Table) -> f64 {
         let here = made_here(graph).into_iter().map(|algorithm| if_all_is_reached(algorithm, &none, solver, table));
         // A hierarchy counts if it is there.
         let swept = solver.seconds_of_sweeps(table.sources.len(), targets_of(table), table.facts_of_whole_rows(), 0.0);
-        let there = (!matches!(solver.engine, Engine::Cpu) && solver.no_device().is_none())
-            .then(|| (batched::ALGORITHM.info.seconds)(&workload(solver, table, &none)) + solver.seconds_until_open());
-        let least = here.chain(swept).chain(there).fold(f64::INFINITY, f64::min);
+        let mut least = here.chain(swept).fold(f64::INFINITY, f64::min);
+        if !matches!(solver.engine, Engine::Cpu) && solver.no_quicker_device(least).is_none() {
+            let there = (batched::ALGORITHM.info.seconds)(&workload(solver, table, &none));
+            least = least.min(there + solver.seconds_until_open());
+        }
         let looking = (graph.vertices() + graph.arcs()) as f64 * LOOK;
         if solver.knows_reached_share() || looking <= FAR_LESS * least { solver.reached_share() } else { UNKNOWN }
     })
@@ -118,8 +120,8 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     let predicted =
         made_here(&solver.graph).into_iter().map(|algorithm| (algorithm, on_cpu(algorithm, &none, solver, table)));
     let mut candidates: Vec<CandidateOnCpu> = predicted.map(candidate).collect();
-    let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.fits, candidate.seconds)))
-        .min(seconds_elsewhere(solver, table));
+    let otherwise = least_seconds(candidates.iter().map(|candidate| (candidate.fits, candidate.seconds)));
+    let otherwise = otherwise.min(seconds_elsewhere(solver, table, otherwise));
     if let Some(seconds) =
         solver.seconds_of_sweeps(table.sources.len(), targets_of(table), table.facts_of_whole_rows(), otherwise)
     {
@@ -133,10 +135,10 @@ fn candidates_on_cpu(solver: &Solver, table: &Table) -> Vec<CandidateOnCpu> {
     candidates
 }
 
-/// Predicted seconds of the quickest algorithm on a GPU without a hierarchy, its opening included; infinite if there is no GPU, or
-/// the CPU is asked for.
-fn seconds_elsewhere(solver: &Solver, table: &Table) -> f64 {
-    if matches!(solver.engine, Engine::Cpu) || solver.no_device().is_some() {
+/// Predicted seconds of the quickest algorithm on a GPU without a hierarchy, its opening included; infinite if there is no GPU that
+/// can be quicker than the CPU, or the CPU is asked for.
+fn seconds_elsewhere(solver: &Solver, table: &Table, on_cpu: f64) -> f64 {
+    if matches!(solver.engine, Engine::Cpu) || solver.no_quicker_device(on_cpu).is_some() {
         return f64::INFINITY;
     }
     let candidates = candidates_without_hierarchy(solver, table, u64::MAX);
@@ -279,7 +281,18 @@ pub(super) fn pick(solver: &Solver, table: &Table) -> (String, String) {
 
 /// Whether a GPU is predicted to be quicker, all copies and its opening included; and why, or why not.
 pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::result::Result<String, String> {
-    if let Some(reason) = solver.no_device() {
+    let cpu = match request.algorithm.as_deref() {
+        None => candidates_on_cpu(solver, table)[0].seconds,
+        Some(name) => {
+            let found = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
+            let swept = (found.0.info.name == hierarchy::ALGORITHM.info.name).then(|| {
+                let targets = table.targets.as_ref().map(|targets| targets.len());
+                solver.seconds_of_sweeps(table.sources.len(), targets, table.facts_of_whole_rows(), f64::INFINITY)
+            });
+            swept.flatten().unwrap_or_else(|| on_cpu(found.0, &found.1, solver, table))
+        }
+    };
+    if let Some(reason) = solver.no_quicker_device(cpu) {
         return Err(reason);
     }
     let graph = &*solver.graph;
@@ -299,17 +312,6 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
                 return Err(SIGNED.to_owned());
             }
             Ok(candidate(algorithm, &parameters, solver, table, available))
-        }
-    };
-    let cpu = match request.algorithm.as_deref() {
-        None => candidates_on_cpu(solver, table)[0].seconds,
-        Some(name) => {
-            let found = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;
-            let swept = (found.0.info.name == hierarchy::ALGORITHM.info.name).then(|| {
-                let targets = table.targets.as_ref().map(|targets| targets.len());
-                solver.seconds_of_sweeps(table.sources.len(), targets, table.facts_of_whole_rows(), f64::INFINITY)
-            });
-            swept.flatten().unwrap_or_else(|| on_cpu(found.0, &found.1, solver, table))
         }
     };
     let opening = solver.seconds_until_open();
