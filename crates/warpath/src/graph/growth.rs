@@ -1,5 +1,7 @@
 //! How fast neighborhoods grow with their radius, on a sample of the vertices.
 
+use hashbrown::HashMap;
+
 use super::{Graph, VertexId};
 
 /// How neighborhoods grow with their radius, on a sample of the vertices.
@@ -29,6 +31,8 @@ impl Growth {
         const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
         struct Neighborhood {
             found: Vec<VertexId>,
+            /// The last place of each of these.
+            places: HashMap<VertexId, usize>,
             /// Where the last layer begins, and the one before.
             layer: usize,
             layer_before: usize,
@@ -37,7 +41,8 @@ impl Growth {
         let mut sample: Vec<Neighborhood> = (0..SAMPLES.min(graph.vertices()) as u64)
             .map(|index| {
                 let middle = (u128::from(index.wrapping_mul(GOLDEN_RATIO)) * vertices) >> 64;
-                Neighborhood { found: vec![middle as VertexId], layer: 0, layer_before: 0 }
+                let middle = middle as VertexId;
+                Neighborhood { found: vec![middle], places: [(middle, 0)].into(), layer: 0, layer_before: 0 }
             })
             .collect();
         let (mut means, mut deviations) = (Vec::new(), Vec::new());
@@ -46,15 +51,16 @@ impl Growth {
                 break;
             }
             let (mut sizes, mut squares) = (0.0, 0.0);
-            for Neighborhood { found, layer, layer_before } in &mut sample {
+            for Neighborhood { found, places, layer, layer_before } in &mut sample {
                 let end = found.len();
                 for i in *layer..end {
                     for &head in graph.neighbors(found[i]) {
                         // What was found before these layers is not found again, but on a cycle of a directed graph.
-                        if !found[*layer_before..].contains(&head) {
+                        if places.get(&head).is_none_or(|&place| place < *layer_before) {
                             if found.len() >= Self::LARGEST {
                                 return Growth { means, deviations };
                             }
+                            places.insert(head, found.len());
                             found.push(head);
                         }
                     }
