@@ -2,10 +2,12 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::sweep::LANES;
 use crate::Result;
 use crate::graph::DistanceValue;
 use crate::memory::{grow, listed, with_capacity, zeroed};
+
+/// How many sources share a sweep, so that their rows are there at the same time.
+pub(super) const LANES: usize = 16;
 
 /// What memory of these is short of.
 const WHAT: &str = "the rows of many sources";

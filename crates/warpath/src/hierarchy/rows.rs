@@ -7,10 +7,10 @@
 //!
 //! *Invariants.* What is written past the cache is finished before anybody looks at a row.
 
-use super::destination::Destination;
+use super::destination::{Destination, LANES};
 use super::labels::{Labels, PART, Part, SHARED};
 use super::query::lower;
-use super::sweep::{LANES, Row, Start, Starts, Swept, Tree};
+use super::sweep::{Row, Start, Starts, Swept, Tree};
 use super::transposition::{COLUMNS, transpose};
 use crate::Result;
 use crate::graph::{DistanceValue, MinPlus, VertexId};

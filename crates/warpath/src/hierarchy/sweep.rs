@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::customization::Lengths;
-use super::destination::Destination;
+use super::destination::{Destination, LANES};
 use super::elimination::{Elimination, ROOT};
 use super::selection::Selection;
 use super::windows::{WINDOW, Windows};
@@ -29,9 +29,6 @@ use crate::graph::{DistanceValue, MinPlus, VertexId};
 use crate::instructions::with_widest_instructions;
 use crate::memory::filled;
 use crate::problems::{Facts, RowFacts, RowsByColumn};
-
-/// How many sources share a sweep.
-pub(super) const LANES: usize = 16;
 
 /// How many distances of a source are written at once where their columns follow each other, and how many rows add up their facts
 /// at once.
