@@ -74,6 +74,16 @@ pub(crate) fn pairs(object: &Bound<'_, PyAny>) -> PyResult<Vec<(VertexId, Vertex
 
 /// The offsets of rows.
 pub(crate) fn offsets(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u64>> {
+    if let Ok(array) = object.cast::<numpy::PyArray1<i32>>()
+        && let Ok(values) = array.readonly().as_slice()
+    {
+        // The usual type. Numbers below 0 become too great for any of them, and are found here.
+        let mut wide = on_huge_pages(Vec::with_capacity(values.len()));
+        wide.extend(values.iter().map(|&value| i64::from(value) as u64));
+        if wide.iter().fold(0, |signs, value| signs | value) <= u64::from(u32::MAX) {
+            return Ok(wide);
+        }
+    }
     integers(object, what, |value: i128| u64::try_from(value).ok())
 }
 
@@ -157,33 +167,87 @@ pub(crate) fn weights(object: Option<&Bound<'_, PyAny>>, arcs: usize) -> PyResul
     }
 }
 
+/// What [`_survey`] finds: the least and the greatest number, whether all are finite and all finite ones whole, and all of them as
+/// `uint32`.
+type Survey<'py> = (f64, f64, bool, bool, Option<Bound<'py, PyArray1<u32>>>);
+
 /// For `warpath.csgraph`, of an array of `float64`: the least and the greatest number, whether all are finite, and whether all finite ones
-/// are whole; the latter counts if none is below 0 or above 2^51. Least and greatest are 0 if there is no finite one.
+/// are whole; the latter counts if none is below 0 or above 2^51. Least and greatest are 0 if there is no finite one. If all are whole
+/// and fit, they come as `uint32`, too. On all threads.
 #[pyfunction]
-pub(crate) fn _survey(data: PyReadonlyArray1<'_, f64>) -> PyResult<(f64, f64, bool, bool)> {
-    /// Beyond it, sums have no fractions left; any processor adds several numbers at a time, and few round them so.
-    const NO_FRACTIONS: f64 = 4_503_599_627_370_496.0;
-    /// As many numbers as processors look at together.
-    const LANES: usize = 8;
-    let values = data.as_slice()?;
-    let (mut least, mut greatest) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-    let (mut infinite, mut broken) = ([0_u64; LANES], [0_u64; LANES]);
-    let mut look = |lane: usize, value: f64| {
-        let is_finite = value.abs() < f64::INFINITY;
-        infinite[lane] |= u64::from(!is_finite);
-        broken[lane] |= u64::from(is_finite & ((value + NO_FRACTIONS) - NO_FRACTIONS != value));
-        let (low, high) = if is_finite { (value, value) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-        least[lane] = if low < least[lane] { low } else { least[lane] };
-        greatest[lane] = if high > greatest[lane] { high } else { greatest[lane] };
-    };
-    let (groups, rest) = values.as_chunks::<LANES>();
-    groups.iter().for_each(|group| (0..LANES).for_each(|lane| look(lane, group[lane])));
-    rest.iter().for_each(|&value| look(0, value));
-    let (finite, whole) = (infinite == [0; LANES], broken == [0; LANES]);
-    let least = least.into_iter().fold(f64::INFINITY, f64::min);
-    let greatest = greatest.into_iter().fold(f64::NEG_INFINITY, f64::max);
+pub(crate) fn _survey<'py>(data: PyReadonlyArray1<'py, f64>) -> PyResult<Survey<'py>> {
+    /// What a thread looks at.
+    const PART: usize = 1 << 16;
+    let (py, values) = (data.py(), data.as_slice()?);
+    let found = py.detach(|| {
+        with_threads(|| {
+            let mut whole = on_huge_pages(vec![0_u32; values.len()]);
+            let parts = values.par_chunks(PART).zip(whole.par_chunks_mut(PART));
+            let seen = parts.map(|(values, whole)| Seen::of(values, whole)).reduce(Seen::nothing, Seen::and);
+            Ok((seen, whole))
+        })
+    });
+    let (Seen { least, greatest, finite, whole }, integers) = found.map_err(exception)?;
     let (least, greatest) = if least <= greatest { (least, greatest) } else { (0.0, 0.0) };
-    Ok((least, greatest, finite, whole))
+    let fit = finite && whole && least >= 0.0 && greatest <= f64::from(u32::MAX);
+    Ok((least, greatest, finite, whole, fit.then(|| integers.into_pyarray(py))))
+}
+
+/// What was seen of some numbers.
+struct Seen {
+    least: f64,
+    greatest: f64,
+    finite: bool,
+    whole: bool,
+}
+
+impl Seen {
+    fn nothing() -> Self {
+        Seen { least: f64::INFINITY, greatest: f64::NEG_INFINITY, finite: true, whole: true }
+    }
+
+    /// Looks at these numbers, and writes down those that are whole and fit.
+    fn of(values: &[f64], integers: &mut [u32]) -> Self {
+        /// Beyond it, sums have no fractions left; any processor adds several numbers at a time, and few round them so. The last bits of
+        /// a sum are those of the integer.
+        const NO_FRACTIONS: f64 = 4_503_599_627_370_496.0;
+        /// As many numbers as processors look at together.
+        const LANES: usize = 8;
+        let (mut least, mut greatest) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        let (mut infinite, mut broken) = ([0_u64; LANES], [0_u64; LANES]);
+        let mut look = |lane: usize, value: f64| {
+            let is_finite = value.abs() < f64::INFINITY;
+            let sum = value + NO_FRACTIONS;
+            infinite[lane] |= u64::from(!is_finite);
+            broken[lane] |= u64::from(is_finite & (sum - NO_FRACTIONS != value));
+            let (low, high) = if is_finite { (value, value) } else { (f64::INFINITY, f64::NEG_INFINITY) };
+            least[lane] = if low < least[lane] { low } else { least[lane] };
+            greatest[lane] = if high > greatest[lane] { high } else { greatest[lane] };
+            sum.to_bits() as u32
+        };
+        let ((groups, rest), (to, to_rest)) = (values.as_chunks::<LANES>(), integers.as_chunks_mut::<LANES>());
+        for (group, to) in groups.iter().zip(to) {
+            (0..LANES).for_each(|lane| to[lane] = look(lane, group[lane]));
+        }
+        for (&value, to) in rest.iter().zip(to_rest) {
+            *to = look(0, value);
+        }
+        Seen {
+            least: least.into_iter().fold(f64::INFINITY, f64::min),
+            greatest: greatest.into_iter().fold(f64::NEG_INFINITY, f64::max),
+            finite: infinite == [0; LANES],
+            whole: broken == [0; LANES],
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Seen {
+            least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
+            finite: self.finite && other.finite,
+            whole: self.whole && other.whole,
+        }
+    }
 }
 
 /// Offsets, columns and entries of sparse rows.

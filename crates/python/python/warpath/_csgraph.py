@@ -137,8 +137,9 @@ class Request:
         self._dtype = dtype
         self._weights: NDArray[Any] | None = None
         if not unweighted:
+            integers: NDArray[np.uint32] | None = None
             if matrix.data.dtype.kind == "f":
-                least, greatest, finite, whole = _warpath._survey(matrix.data)
+                least, greatest, finite, whole, integers = _warpath._survey(matrix.data)
                 if not finite:
                     if np.isneginf(matrix.data).any():
                         raise BeyondWarpath
@@ -149,7 +150,10 @@ class Request:
             if matrix.data.dtype.kind != "b":
                 exact = whole and 0 <= least and greatest < 2**32 and self._vertices < _EXACT_EDGES
                 # Integers, where those have the same sums as ``float64``.
-                weights = matrix.data.astype(np.uint32 if exact else np.float64, copy=False)
+                if exact and integers is not None:
+                    weights = integers
+                else:
+                    weights = matrix.data.astype(np.uint32 if exact else np.float64, copy=False)
             self._check_whole(weights)
             self._weights = weights
         self._rows = matrix.indptr, matrix.indices

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::survey::{Survey, check_offsets, survey, survey_weighted};
 use super::{Labels, MAX_VERTICES, VertexId, Weight, WeightKind, Weights, with_weights};
 use crate::apart::apart;
+use crate::instructions::with_widest_instructions;
 use crate::{Error, Result};
 
 /// Compressed sparse rows: `targets[offsets[v]..offsets[v + 1]]` are the heads of the arcs that leave `v`, ascending,
@@ -424,17 +425,19 @@ impl Graph {
         /// As many weights as processors compare together.
         const LANES: usize = 16;
         fn range<W: Weight>(weights: &[W]) -> (W, W) {
-            let (mut low, mut high) = ([weights[0]; LANES], [weights[0]; LANES]);
-            let mut look = |lane: usize, w: W| {
-                low[lane] = if w < low[lane] { w } else { low[lane] };
-                high[lane] = if w > high[lane] { w } else { high[lane] };
-            };
-            let (groups, rest) = weights.as_chunks::<LANES>();
-            groups.iter().for_each(|group| (0..LANES).for_each(|lane| look(lane, group[lane])));
-            rest.iter().for_each(|&w| look(0, w));
-            let (low, high) = (low.into_iter(), high.into_iter());
-            let least = low.reduce(|a, b| if b < a { b } else { a }).unwrap_or_default();
-            (least, high.reduce(|a, b| if b > a { b } else { a }).unwrap_or_default())
+            with_widest_instructions!([W: Weight] [W] (weights: &[W] = weights) -> (W, W) {
+                let (mut low, mut high) = ([weights[0]; LANES], [weights[0]; LANES]);
+                let mut look = |lane: usize, w: W| {
+                    low[lane] = if w < low[lane] { w } else { low[lane] };
+                    high[lane] = if w > high[lane] { w } else { high[lane] };
+                };
+                let (groups, rest) = weights.as_chunks::<LANES>();
+                groups.iter().for_each(|group| (0..LANES).for_each(|lane| look(lane, group[lane])));
+                rest.iter().for_each(|&w| look(0, w));
+                let (low, high) = (low.into_iter(), high.into_iter());
+                let least = low.reduce(|a, b| if b < a { b } else { a }).unwrap_or_default();
+                (least, high.reduce(|a, b| if b > a { b } else { a }).unwrap_or_default())
+            })
         }
         fn shared_out<W: Weight>(weights: &[W]) -> (W, W) {
             let ranges = weights.par_chunks(CHUNK).map(range);

@@ -80,11 +80,18 @@ impl Solver {
     /// at worst.
     pub(super) fn narrow_is_certain(&self) -> bool {
         let Weights::U32(weights) = self.graph.weights() else { return false };
+        let limit = u64::from(u32::MAX);
         once(&self.facts.narrow_is_certain, || {
+            // Mostly all weights together are few enough, which is sooner seen.
+            const CHUNK: usize = 1 << 16;
+            let mut sums = weights.chunks(CHUNK).map(|some| some.iter().copied().map(u64::from).sum::<u64>());
+            if sums.try_fold(0_u64, |all, sum| Some(all + sum).filter(|&all| all < limit)).is_some() {
+                return true;
+            }
             let heaviest = |v: VertexId| weights[self.graph.csr().row(v)].iter().max().copied().map_or(0, u64::from);
             let vertices = 0..self.graph.vertices() as VertexId;
             let bound: u64 = self.team.install(|| vertices.into_par_iter().with_min_len(4096).map(heaviest).sum());
-            bound < u64::from(u32::MAX)
+            bound < limit
         })
     }
 
