@@ -170,8 +170,8 @@ impl Metric {
     ///
     /// # Errors
     ///
-    /// As [`Metric::distances_from_each`]; [`Error::InvalidRequest`] if there are not as many cells as rows need; the first error
-    /// of `done`.
+    /// As [`Metric::distances_from_each`]; [`Error::InvalidRequest`] if there are not as many cells as rows need; an error of
+    /// `done`, after which no more sources are begun.
     pub(crate) fn fill<S: MinPlus>(
         &self,
         sources: &[VertexId],

@@ -186,10 +186,13 @@ impl Bfs {
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
     /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
+        if let Some(reason) = solver.no_device_for_a_new_hierarchy(self.algorithm.as_deref()) {
+            return Err(reason);
+        }
         let searches = many.unwrap_or(1).max(1);
         if hierarchy::is_asked_for(self.algorithm.as_deref()) {
             hierarchy::check_sources(many, &self.sources).map_err(|error| error.to_string())?;
-            let cpu = solver.seconds_of_sweeps(searches, None, false, f64::INFINITY).unwrap_or(0.0);
+            let cpu = solver.seconds_of_sweeps(searches, None, false, f64::INFINITY).unwrap_or(f64::INFINITY);
             return match solver.no_quicker_device(cpu) {
                 Some(reason) => Err(reason),
                 None => solver.sweeps_pay_on_device(searches, cpu),

@@ -159,6 +159,12 @@ impl Solver {
         self.hierarchy.hierarchy.get()
     }
 
+    /// Why there is no device, if a hierarchy is asked for that has yet to be made: how long that takes is estimated only where there is a choice.
+    pub(super) fn no_device_for_a_new_hierarchy(&self, asked: Option<&str>) -> Option<String> {
+        let is_new = is_asked_for(asked) && self.prepared_hierarchy().is_none();
+        is_new.then(|| self.no_device()).flatten()
+    }
+
     /// An error if the algorithm answers from a hierarchy and the graph's weights are floats: shortcuts add these in another
     /// order than walks do, so that distances would differ from those of all other searches in the last digits, and no tree would
     /// have them. Tables may.
@@ -196,6 +202,26 @@ mod tests {
         let open = |builder: crate::SolverBuilder| builder.threads(threads).engine(Engine::Cpu).open().unwrap();
         let hierarchy = Hierarchy::new(graph.clone()).unwrap();
         [open(Solver::builder(graph.clone()).hierarchy(hierarchy)), open(Solver::builder(graph))]
+    }
+
+    /// How long it takes to make one matters only where there is a choice.
+    #[test]
+    fn a_hierarchy_that_is_asked_for_is_not_estimated_without_a_device() {
+        let Some(absent) = crate::cuda::plainly_absent() else {
+            eprintln!("skipped: there is a CUDA driver");
+            return;
+        };
+        let graph = generate("rgg:12,weights=1..9").unwrap();
+        let solver = Solver::builder(graph).threads(1).open().unwrap();
+        let of_each = [
+            solver.decide(&Sssp::from(0).algorithm(NAME)),
+            solver.decide(&Bfs::from(0).algorithm(NAME)),
+            solver.decide(&Apsp::all().algorithm(NAME)),
+        ];
+        for decision in of_each {
+            assert_eq!(decision.unwrap().engine_reason(), absent);
+        }
+        assert!(solver.hierarchy.estimate.get().is_none());
     }
 
     /// A device makes lengths, but nobody waits for a request that has it.

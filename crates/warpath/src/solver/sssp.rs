@@ -239,6 +239,9 @@ impl Sssp {
     /// Whether a GPU is predicted to finish the searches sooner, preparation included; and why, or why not. Opens the
     /// device only if it pays.
     fn gpu_pays(&self, solver: &Solver, many: Option<usize>) -> std::result::Result<String, String> {
+        if let Some(reason) = solver.no_device_for_a_new_hierarchy(self.algorithm.as_deref()) {
+            return Err(reason);
+        }
         let searches = many.unwrap_or(1).max(1);
         let name = self.algorithm.as_deref().unwrap_or_else(|| self.choose_here(solver, many).0);
         let on_cpu = parse_algorithm(ALGORITHMS, |entry| &entry.info, name).map_err(|error| error.to_string())?;

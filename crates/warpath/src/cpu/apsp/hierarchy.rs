@@ -3,8 +3,8 @@
 //!
 //! The hierarchy and its lengths are there before ([`crate::hierarchy`] has the method). Work O(shortcuts) a source, whatever
 //! the weights, below 0 too; with targets O(shortcuts of the targets' ancestors). Memory: for each thread rows of 16 distances for
-//! a part of the vertices that fits the cache, and 16 arrays of distances if some may be beyond 32 bits. Some hundred rows of integers
-//! come from labels ([`Metric::distances_from_each`]).
+//! a part of the vertices that fits the cache, and 16 arrays of distances if some may be beyond 32 bits, or for facts about rows to
+//! targets. Some hundred rows of integers come from labels ([`Metric::distances_from_each`]).
 //! Floats of 0 or more come out within a tolerance, since shortcuts add them in another order than walks; where distances are so
 //! great that some may be out of range, all count as out of range, since there is no wider type to try.
 //! [the search](crate::cpu::sssp::hierarchy) from one source takes integers alone.

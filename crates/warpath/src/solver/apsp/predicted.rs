@@ -281,6 +281,9 @@ pub(super) fn pick(solver: &Solver, table: &Table) -> (String, String) {
 
 /// Whether a GPU is predicted to be quicker, all copies and its opening included; and why, or why not.
 pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::result::Result<String, String> {
+    if let Some(reason) = solver.no_device_for_a_new_hierarchy(request.algorithm.as_deref()) {
+        return Err(reason);
+    }
     let cpu = match request.algorithm.as_deref() {
         None => candidates_on_cpu(solver, table)[0].seconds,
         Some(name) => {
