@@ -187,14 +187,15 @@ impl Metric {
             let (rows, given) = (sources.len(), cells.len());
             return Err(Error::invalid(format!("{given} cells are no table of {rows} rows and {columns} columns")));
         }
+        if columns == 0 {
+            // Rows without cells are there.
+            (0..sources.len()).try_for_each(done)?;
+            return Ok(Vec::new());
+        }
         let answers: &dyn Any = self.narrow_or_wide()?;
         let Some(answers) = answers.downcast_ref::<Customized<S>>() else {
             return listed("the rows of many sources", 0..sources.len());
         };
-        if columns == 0 {
-            (0..sources.len()).try_for_each(done)?;
-            return Ok(Vec::new());
-        }
         let targets = match targets {
             Some(targets) => Targets::These(targets),
             None => Targets::All(self.room_for_labels.load(Ordering::Relaxed)),

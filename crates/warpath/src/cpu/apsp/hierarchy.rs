@@ -87,9 +87,6 @@ struct Rows<'a, L: MinPlus> {
 impl<L: MinPlus> Rows<'_, L> {
     /// Fills rows, whose cells lie one row after another.
     fn fill(&self, rows: &[usize], cells: &mut [L::Distance]) -> Result<()> {
-        if self.task.columns() == 0 {
-            return Ok(());
-        }
         let sources = self.sources(rows)?;
         let fill = || self.metric.fill::<L>(&sources, self.task.targets, cells, |_| self.count());
         let left = self.task.team.install(fill)?;
