@@ -1,7 +1,7 @@
 //! What searches with a frontier in two queues have in common: `kernels/frontier.cuh` fills and empties the queues.
 
+use super::graph::Extent;
 use super::kernel_header::kernel_header;
-use crate::graph::Graph;
 
 kernel_header! {
     path: "frontier";
@@ -15,7 +15,7 @@ kernel_header! {
 }
 
 /// The most pieces of long rows that a frontier can have.
-pub(super) fn most_pieces(graph: &Graph) -> u64 {
+pub(super) fn most_pieces(graph: &impl Extent) -> u64 {
     let arcs = graph.arcs() as u64;
     arcs / u64::from(PIECE) + (arcs / u64::from(SHORT_ROW)).min(graph.vertices() as u64) + 1
 }

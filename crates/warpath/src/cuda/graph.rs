@@ -9,9 +9,39 @@ use super::device::arena::{Arena, plan_of};
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Argument, Device};
 use super::kernel_header::{DevicePtr, cpp};
-use crate::graph::{Csr, Graph, VertexId};
+use crate::graph::{Csr, Graph, VertexId, WeightKind};
 use crate::plan::Plan;
 use crate::{Error, Result};
+
+/// How large a graph is, and of what: all that the room for it on a device depends on.
+pub(crate) trait Extent {
+    /// How many vertices there are.
+    fn vertices(&self) -> usize;
+    /// How many arcs.
+    fn arcs(&self) -> usize;
+    /// Whether the arcs by head differ from those by tail.
+    fn is_directed(&self) -> bool;
+    /// The type of the weights.
+    fn weight_kind(&self) -> WeightKind;
+}
+
+impl Extent for Graph {
+    fn vertices(&self) -> usize {
+        self.vertices()
+    }
+
+    fn arcs(&self) -> usize {
+        self.arcs()
+    }
+
+    fn is_directed(&self) -> bool {
+        self.is_directed()
+    }
+
+    fn weight_kind(&self) -> WeightKind {
+        self.weight_kind()
+    }
+}
 
 /// The arcs of a graph on a device, by tail or by head.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +54,7 @@ pub(crate) struct Arcs {
 
 impl Arcs {
     /// Takes room for those of a graph.
-    pub(crate) fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Self {
+    pub(crate) fn layout(arena: &mut Arena<'_>, graph: &impl Extent) -> Self {
         let offsets =
             Offsets::layout(arena, "offsets of the vertices", graph.vertices() as u64 + 1, has_wide_offsets(graph));
         Arcs { offsets, targets: arena.take("heads of the arcs", graph.arcs() as u64) }
@@ -105,7 +135,7 @@ fn upload_narrow_offsets(pool: &Pool, offsets: DeviceSlice<u32>, csr: &Csr) -> R
 }
 
 /// Whether offsets into the arcs of a graph take 64 bits on a device.
-pub(crate) fn has_wide_offsets(graph: &Graph) -> bool {
+pub(crate) fn has_wide_offsets(graph: &impl Extent) -> bool {
     #[cfg(test)]
     if WIDE_OFFSETS.get() {
         return true;

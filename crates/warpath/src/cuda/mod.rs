@@ -20,6 +20,7 @@ pub(crate) mod kernel_header;
 mod launch;
 mod matrix;
 mod neighborhoods;
+pub mod resident;
 pub(crate) mod semirings;
 pub(crate) mod sssp;
 pub(crate) mod transpose;
@@ -96,6 +97,28 @@ pub(crate) fn open(ordinal: u32, threads: usize) -> Result<Arc<dyn Device>> {
     #[cfg(not(feature = "cuda"))]
     {
         let _ = (ordinal, threads);
+        Err(not_built())
+    }
+}
+
+/// A GPU in the context that the libraries of a process share.
+pub(crate) fn open_shared(ordinal: u32) -> Result<Arc<dyn Device>> {
+    #[cfg(feature = "cuda")]
+    return Ok(driver::Driver::shared(ordinal)?);
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = ordinal;
+        Err(not_built())
+    }
+}
+
+/// The number of the device that has the memory of this address.
+pub(crate) fn device_of(address: u64) -> Result<u32> {
+    #[cfg(feature = "cuda")]
+    return driver::device_of(address);
+    #[cfg(not(feature = "cuda"))]
+    {
+        let _ = address;
         Err(not_built())
     }
 }

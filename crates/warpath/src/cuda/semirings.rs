@@ -2,9 +2,10 @@
 
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, Image};
+use super::graph::Extent;
 use crate::Result;
 use crate::graph::{
-    DistanceValue, F32ToF32, F64ToF64, Graph, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32, with_min_plus,
+    DistanceValue, F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32, with_min_plus,
 };
 
 /// A semiring whose distances a device has, in an array or in a matrix.
@@ -135,7 +136,7 @@ impl DeviceSemiring {
 }
 
 /// The semirings that a search on this graph may need, the one that is tried first at the front.
-pub(crate) fn semirings_of(graph: &Graph) -> &'static [DeviceSemiring] {
+pub(crate) fn semirings_of(graph: &impl Extent) -> &'static [DeviceSemiring] {
     with_min_plus!(each graph.weight_kind(), S => S::ON_DEVICE)
 }
 

@@ -15,11 +15,11 @@
 //! checked.
 
 use super::device::arena::Arena;
-use super::device::memory::Pool;
-use super::device::{LaunchShape, arguments, images};
-use super::graph::{Arcs, Offsets, has_wide_offsets};
+use super::device::memory::{DeviceSlice, Pool};
+use super::device::{Device, Function, LaunchShape, arguments, images};
+use super::graph::{Arcs, Extent, Offsets, has_wide_offsets};
 use crate::Result;
-use crate::graph::Graph;
+use crate::graph::VertexId;
 
 /// The most blocks that sum up counts: each has a sum of its own.
 const MOST_BLOCKS: u64 = 1024;
@@ -34,43 +34,77 @@ pub(crate) struct Transpose {
 
 impl Transpose {
     /// Takes room for those of a graph.
-    pub(crate) fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Self {
+    pub(crate) fn layout(arena: &mut Arena<'_>, graph: &impl Extent) -> Self {
         let (vertices, wide) = (graph.vertices() as u64, has_wide_offsets(graph));
         let offsets = Offsets::layout(arena, "offsets of the arcs by head", vertices + 1, wide);
         let targets = arena.take("tails of the arcs", graph.arcs() as u64);
-        Transpose {
-            arcs: Arcs { offsets, targets },
-            sums: Offsets::layout(arena, "sums of the blocks", MOST_BLOCKS, wide),
-        }
+        Transpose { arcs: Arcs { offsets, targets }, sums: Counting::layout_sums(arena, graph) }
     }
 
     /// Makes the arcs by head from those by tail, in stream order.
     pub(crate) fn make(&self, pool: &Pool, by_tail: Arcs) -> Result<()> {
         let Arcs { offsets, targets } = by_tail;
-        let (Arcs { offsets: by_head, targets: tails }, sums) = (self.arcs, self.sums);
-        let device = pool.device();
-        let kernel = |name: &str| {
-            let bits = if offsets.is_wide() { 64 } else { 32 };
-            device.function(&images::TRANSPOSE, &format!("transpose_{name}_{bits}"))
-        };
-        let (count, sum, place, scatter) = (kernel("count")?, kernel("sum")?, kernel("place")?, kernel("scatter")?);
-
-        let threads = device.properties().threads_per_block.min(512);
-        let blocks = device.blocks_at_once(scatter, threads, 0)?.clamp(1, MOST_BLOCKS as u32);
-        let shape = LaunchShape::line(blocks, threads);
-        let (vertices, arcs) = ((offsets.length() - 1) as u32, targets.length());
-        by_head.fill_with_zeros(pool)?;
-        let places = by_head.address_of_second();
-        // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: there are no more blocks
-        // than sums.
-        unsafe {
-            device.launch(count, &shape, arguments![targets, arcs, places])?;
-            device.launch(sum, &shape, arguments![places, vertices, sums])?;
-            device.launch(place, &shape, arguments![places, vertices, sums])?;
-            device.launch(scatter, &shape, arguments![offsets, targets, vertices, arcs, places, tails])?;
-        }
-        Ok(())
+        let Arcs { offsets: by_head, targets: tails } = self.arcs;
+        let counting = Counting { offsets: by_head, sums: self.sums };
+        counting.count(pool, targets)?;
+        counting.place(pool)?;
+        let scatter = counting.kernel(pool, "scatter")?;
+        let (vertices, arcs, places) = ((offsets.length() - 1) as u32, targets.length(), by_head.address_of_second());
+        let shape = shape_for(&**pool.device(), scatter)?;
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+        unsafe { pool.device().launch(scatter, &shape, arguments![offsets, targets, vertices, arcs, places, tails]) }
     }
+}
+
+/// Where rows begin, found by counting: the offsets hold counts first, then where rows begin, and, once everything is in its
+/// place, where they end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Counting {
+    pub(crate) offsets: Offsets,
+    pub(crate) sums: Offsets,
+}
+
+impl Counting {
+    /// Takes room for the sums of the blocks.
+    pub(crate) fn layout_sums(arena: &mut Arena<'_>, graph: &impl Extent) -> Offsets {
+        Offsets::layout(arena, "sums of the blocks", MOST_BLOCKS, has_wide_offsets(graph))
+    }
+
+    fn kernel(&self, pool: &Pool, name: &str) -> Result<Function> {
+        let bits = if self.offsets.is_wide() { 64 } else { 32 };
+        pool.device().function(&images::TRANSPOSE, &format!("transpose_{name}_{bits}"))
+    }
+
+    /// Begins to count: how often each vertex is among these.
+    pub(crate) fn count(&self, pool: &Pool, ids: DeviceSlice<VertexId>) -> Result<()> {
+        self.offsets.fill_with_zeros(pool)?;
+        let count = self.kernel(pool, "count")?;
+        let (length, places) = (ids.length(), self.offsets.address_of_second());
+        let shape = shape_for(&**pool.device(), count)?;
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+        unsafe { pool.device().launch(count, &shape, arguments![ids, length, places]) }
+    }
+
+    /// Turns the counts into where rows begin.
+    pub(crate) fn place(&self, pool: &Pool) -> Result<()> {
+        let device = pool.device();
+        let (sum, place, sums) = (self.kernel(pool, "sum")?, self.kernel(pool, "place")?, self.sums);
+        let (vertices, places) = ((self.offsets.length() - 1) as u32, self.offsets.address_of_second());
+        let shape = shape_for(&**device, place)?;
+        // SAFETY: the arguments are the kernels', and all arrays have the lengths that they expect: both have the same shape,
+        // with no more blocks than sums.
+        unsafe {
+            device.launch(sum, &shape, arguments![places, vertices, sums])?;
+            device.launch(place, &shape, arguments![places, vertices, sums])
+        }
+    }
+}
+
+/// As many blocks as run at once, and have sums.
+fn shape_for(device: &dyn Device, kernel: Function) -> Result<LaunchShape> {
+    let threads = device.properties().threads_per_block.min(512);
+    let blocks = device.blocks_at_once(kernel, threads, 0)?.clamp(1, MOST_BLOCKS as u32);
+    Ok(LaunchShape::line(blocks, threads))
 }
 
 #[cfg(test)]
@@ -78,7 +112,7 @@ mod tests {
     use super::*;
     use crate::cuda::device::testing::devices;
     use crate::cuda::graph::WIDE_OFFSETS;
-    use crate::graph::{GraphBuilder, ParallelEdges, Unit, VertexId};
+    use crate::graph::{Graph, GraphBuilder, ParallelEdges, Unit};
     use crate::testing::{Random, graphs_of_every_shape};
 
     fn check(name: &str, graph: &Graph, seed: u64) {

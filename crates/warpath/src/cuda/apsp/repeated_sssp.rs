@@ -92,7 +92,7 @@ impl Searches for RepeatedSssp<'_> {
         let stride = self.rows().stride;
         for (row, source) in sources.iter().enumerate() {
             let task = SsspTask {
-                graph: self.graph,
+                graph: Some(self.graph),
                 semiring: self.semiring,
                 sources: std::slice::from_ref(source),
                 targets: &[],

@@ -36,7 +36,7 @@ use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::frontier::most_pieces;
-use crate::cuda::graph::{Arcs, has_wide_offsets};
+use crate::cuda::graph::{Arcs, Extent, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::transpose::Transpose;
@@ -86,11 +86,11 @@ const MOST_THREADS: u32 = 512;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 /// Levels are written four at a time.
-pub(super) fn level_count(graph: &Graph) -> u64 {
+pub(super) fn level_count(graph: &impl Extent) -> u64 {
     (graph.vertices() as u64).next_multiple_of(4)
 }
 
-fn words(graph: &Graph) -> u64 {
+fn words(graph: &impl Extent) -> u64 {
     graph.vertices().div_ceil(32) as u64
 }
 
@@ -166,7 +166,7 @@ struct Arrays {
     report: DeviceSlice<u32>,
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Arrays {
+fn layout(arena: &mut Arena<'_>, graph: &impl Extent) -> Arrays {
     let vertices = graph.vertices() as u64;
     Arrays {
         arcs: Arcs::layout(arena, graph),
@@ -194,7 +194,7 @@ impl Arrays {
     }
 
     /// The arguments of a search from no source.
-    fn arguments(&self, graph: &Graph, parameters: &Parameters, waiting: &Waiting) -> KernelArgument {
+    fn arguments(&self, graph: &impl Extent, parameters: &Parameters, waiting: &Waiting) -> KernelArgument {
         let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
         KernelArgument {
             offsets: self.arcs.offsets.as_ptr(),
@@ -224,6 +224,16 @@ impl Arrays {
 }
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+    with_arcs(device, graph, parameters, |pool, arcs| arcs.upload(pool, graph.csr()))
+}
+
+/// The same of a graph of this extent, whose arcs `fill` puts where they belong, in stream order.
+pub(in crate::cuda) fn with_arcs(
+    device: &Arc<dyn Device>,
+    graph: &impl Extent,
+    parameters: &Parameters,
+    fill: impl FnOnce(&Pool, Arcs) -> Result<()>,
+) -> Result<Box<dyn PreparedBfs>> {
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
@@ -237,7 +247,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let shape = whole_device(&**device, search, parameters, MOST_THREADS, u32::MAX)?;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph))?;
-    arrays.arcs.upload(&pool, graph.csr())?;
+    fill(&pool, arrays.arcs)?;
     if let Some(by_head) = arrays.by_head {
         by_head.make(&pool, arrays.arcs)?;
     }

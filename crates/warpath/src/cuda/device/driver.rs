@@ -4,7 +4,8 @@
 //! context of its own, not the process's primary one, so that a context that a kernel has ruined can be thrown away and
 //! a fresh one made beside whatever else the process does with CUDA. Every call makes the context current, and the
 //! caller's own one again when it returns: it is a matter of nanoseconds, the device may then be used from any thread, and
-//! a program that uses CUDA itself notices nothing.
+//! a program that uses CUDA itself notices nothing. Only who exchanges arrays with other libraries of the process needs
+//! the primary context, in which these have them ([`Driver::shared`]).
 //!
 //! *Invariants.* Every call gets handles that the driver has given for this context, which lives as long as they do,
 //! and pointers to live values of the type that the driver writes. Callers of the unsafe functions vouch for addresses
@@ -28,7 +29,7 @@ use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, St
 use crate::{Error, Result};
 
 use probe::properties;
-pub(crate) use probe::{absent, devices, release, show_version, version, visible_devices};
+pub(crate) use probe::{absent, device_of, devices, release, show_version, version, visible_devices};
 use status::{checked, describe, is_sticky};
 
 /// How many workers copies have, and how many bytes a piece. At 10 GB/s a thread, these keep the bus busy; a piece is a
@@ -59,6 +60,8 @@ struct Loaded {
 struct Context {
     ordinal: u32,
     handle: usize,
+    /// Whether it is the primary one, which belongs to the whole process.
+    is_primary: bool,
     streams: [usize; STREAMS],
     /// What ruined it, if something did.
     lost: OnceLock<String>,
@@ -85,6 +88,11 @@ impl Driver {
     /// [`Error::NoDevice`] with the reason if there is no such device, or no image for it; [`Error::Device`] if it
     /// can't be opened.
     pub(crate) fn open(ordinal: u32) -> Result<Self> {
+        Self::open_in(ordinal, false)
+    }
+
+    /// Opens a device, in a context of its own or in the process's primary one.
+    fn open_in(ordinal: u32, is_primary: bool) -> Result<Self> {
         let count = devices()?.len();
         if ordinal as usize >= count {
             return Err(crate::cuda::no_such_device(ordinal, count));
@@ -98,12 +106,18 @@ impl Driver {
             )));
         }
         let mut handle = std::ptr::null_mut();
-        let flags = sys::CUctx_flags::CU_CTX_SCHED_AUTO as u32 | sys::CUctx_flags::CU_CTX_MAP_HOST as u32;
-        // SAFETY: no parameters are given, which is allowed, and the device exists. The context becomes current.
-        let made = unsafe { library::cuCtxCreate_v4(&raw mut handle, std::ptr::null_mut(), flags, device) };
+        let made = if is_primary {
+            // SAFETY: the device exists, and the pointer is to a live handle.
+            unsafe { library::cuDevicePrimaryCtxRetain(&raw mut handle, device) }
+        } else {
+            let flags = sys::CUctx_flags::CU_CTX_SCHED_AUTO as u32 | sys::CUctx_flags::CU_CTX_MAP_HOST as u32;
+            // SAFETY: no parameters are given, which is allowed, and the device exists. The context becomes current.
+            unsafe { library::cuCtxCreate_v4(&raw mut handle, std::ptr::null_mut(), flags, device) }
+        };
         checked(&format!("opening cuda:{ordinal}"), made)?;
-        let mut context = Context { ordinal, handle: handle as usize, streams: [0; STREAMS], lost: OnceLock::new() };
-        let entered = Entered { stays_here: PhantomData };
+        let (handle, lost) = (handle as usize, OnceLock::new());
+        let mut context = Context { ordinal, handle, is_primary, streams: [0; STREAMS], lost };
+        let entered = if is_primary { context.enter()? } else { Entered { stays_here: PhantomData } };
         for place in 0..STREAMS {
             let mut stream = std::ptr::null_mut();
             let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
@@ -115,6 +129,24 @@ impl Driver {
         let (context, loaded, peers) = (Arc::new(context), Mutex::default(), Mutex::default());
         let mut driver = Driver { properties, context, loaded, staging: Staging::default(), peers };
         driver.staging = Staging::new(&driver, LANES.0, LANES.1)?;
+        Ok(driver)
+    }
+
+    /// The device of this number in the process's primary context, which is opened once and stays open as long as the process
+    /// runs, unless a kernel has ruined the context: then it is tried afresh.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Driver::open`].
+    pub(crate) fn shared(ordinal: u32) -> Result<Arc<Self>> {
+        static OPEN: Mutex<Vec<Arc<Driver>>> = Mutex::new(Vec::new());
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|driver| driver.context.lost.get().is_none());
+        if let Some(driver) = open.iter().find(|driver| driver.context.ordinal == ordinal) {
+            return Ok(driver.clone());
+        }
+        let driver = Arc::new(Self::open_in(ordinal, true)?);
+        open.push(driver.clone());
         Ok(driver)
     }
 
@@ -234,6 +266,13 @@ impl Context {
         Err(Error::Device(format!("cuda:{}: {message}", self.ordinal)))
     }
 
+    fn synchronize_with_others(&self) -> Result<()> {
+        let _entered = self.enter()?;
+        // SAFETY: the context is current.
+        let result = unsafe { library::cuCtxSynchronize() };
+        self.check("waiting for the device", result)
+    }
+
     fn synchronize(&self) -> Result<()> {
         let _entered = self.enter()?;
         let wait = |stream| {
@@ -248,6 +287,10 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        if self.is_primary {
+            // Others use it. It was kept until it was lost, and what is left in it is lost, too.
+            return;
+        }
         // SAFETY: nothing that belongs to the context is used after it: events hold it, and so does the device, which
         // memory holds. It is current on no thread, and takes its streams, modules and pinned pieces along. An error means
         // that there is nothing left to destroy.
@@ -528,6 +571,10 @@ impl Device for Driver {
 
     fn synchronize(&self) -> Result<()> {
         self.context.synchronize()
+    }
+
+    fn synchronize_with_others(&self) -> Result<()> {
+        self.context.synchronize_with_others()
     }
 
     fn as_any(&self) -> &dyn Any {

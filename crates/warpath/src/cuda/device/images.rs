@@ -151,6 +151,7 @@ images! {
     BFS_VERTEX_PARALLEL = "bfs_vertex_parallel",
     CLOSURE_BIT_WARSHALL = "closure_bit_warshall",
     CLOSURE_WARSHALL = "closure_warshall",
+    RESIDENT = "resident",
     SSSP_BELLMAN_FORD = "sssp_bellman_ford",
     SSSP_MANY_SOURCES = "sssp_many_sources",
     SSSP_MASK = "sssp_mask",

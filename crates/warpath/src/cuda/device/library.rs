@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 use cudarc::driver::sys::{
     CUcontext, CUctxCreateParams, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute,
-    CUlaunchConfig, CUmodule, CUresult, CUstream,
+    CUlaunchConfig, CUmodule, CUpointer_attribute, CUresult, CUstream,
 };
 use libloading::Library;
 
@@ -97,10 +97,12 @@ functions! {
     #[cfg(test)] fn cuCtxGetCurrent(context: *mut CUcontext);
     fn cuCtxPopCurrent_v2(context: *mut CUcontext);
     fn cuCtxPushCurrent_v2(context: CUcontext);
+    fn cuCtxSynchronize();
     fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
     fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
     fn cuDeviceGetCount(count: *mut c_int);
     fn cuDeviceGetName(name: *mut c_char, length: c_int, device: CUdevice);
+    fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
     fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
     fn cuDriverGetVersion(version: *mut c_int);
     fn cuEventCreate(event: *mut CUevent, flags: c_uint);
@@ -147,6 +149,7 @@ functions! {
         threads: c_int,
         shared_bytes: usize
     );
+    fn cuPointerGetAttribute(value: *mut c_void, attribute: CUpointer_attribute, address: CUdeviceptr);
     fn cuStreamCreate(stream: *mut CUstream, flags: c_uint);
     fn cuStreamSynchronize(stream: CUstream);
     fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);

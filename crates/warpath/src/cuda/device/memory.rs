@@ -213,6 +213,19 @@ impl Pool {
         unsafe { self.device.copy(to.address(), from.address(), bytes as usize) }
     }
 
+    /// Copies an array of another pool of the same device to one of this pool, of the same length, in stream order.
+    ///
+    /// # Panics
+    ///
+    /// If the lengths differ, or the other pool is on another device.
+    pub(crate) fn copy_from<T: Pod>(&self, to: DeviceSlice<T>, other: &Pool, from: DeviceSlice<T>) -> Result<()> {
+        self.check(to, from.length() as usize);
+        other.check(from, to.length() as usize);
+        assert!(Arc::ptr_eq(&self.device, &other.device), "an array of another device");
+        // SAFETY: both arrays have that many bytes, in pools of their own on this device.
+        unsafe { self.device.copy(to.address(), from.address(), from.length() as usize * size_of::<T>()) }
+    }
+
     /// That the array is in this pool and has `length` values.
     fn check<T>(&self, slice: DeviceSlice<T>, length: usize) {
         let end = slice.address() + slice.length() * size_of::<T>() as u64;

@@ -277,6 +277,11 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// Waits until all work is done, in all streams; the error, if any of it failed.
     fn synchronize(&self) -> Result<()>;
 
+    /// The same, and until everything is done that other parts of the process have given to the device in the same context.
+    fn synchronize_with_others(&self) -> Result<()> {
+        self.synchronize()
+    }
+
     /// What it really is.
     fn as_any(&self) -> &dyn Any;
 }

@@ -240,7 +240,8 @@ impl PreparedSssp for BellmanFord {
             statistics: counters.start(pool, task)?,
             ..argument(&self.edges, task.cutoff, State { current, previous, changed, out_of_range })
         };
-        let can_sink = task.semiring == DeviceSemiring::Signed && task.graph.has_negative_weights();
+        let is_signed = task.semiring == DeviceSemiring::Signed;
+        let can_sink = task.graph.filter(|graph| is_signed && graph.has_negative_weights());
         let (mut rounds, mut falls, mut looks) = (0, true, Looks::new());
         start(pool, current, task.semiring, task.sources)?;
         pool.fill(out_of_range, 0)?;
@@ -259,15 +260,15 @@ impl PreparedSssp for BellmanFord {
             rounds += 1;
             falls = pool.read_array(changed)? != [0];
             laps.read(*arcs)?;
-            if can_sink && falls {
+            if let Some(graph) = can_sink.filter(|_| falls) {
                 // Without a cycle, no shortest path has more arcs than there are vertices, less one.
-                self.stop_at_cycle(task, rounds >= u64::from(*vertices), looks.is_due(rounds))?;
+                self.stop_at_cycle(graph, task, rounds >= u64::from(*vertices), looks.is_due(rounds))?;
             }
         }
         laps.finish()?;
         let out_of_range = pool.read_array(out_of_range)? != [0];
-        if can_sink && out_of_range {
-            self.stop_at_cycle(task, true, true)?;
+        if let Some(graph) = can_sink.filter(|_| out_of_range) {
+            self.stop_at_cycle(graph, task, true, true)?;
         }
         let relaxations = rounds * u64::from(*arcs);
         let mut statistics = vec![("rounds", rounds), ("relaxations", relaxations), ("kernel_launches", rounds)];
@@ -293,18 +294,18 @@ impl PreparedSssp for BellmanFord {
 impl BellmanFord {
     /// An error if there is a negative cycle: with the cycle, which is looked for if it is `certain` to be there, or
     /// `due`.
-    fn stop_at_cycle(&self, task: &SsspTask<'_>, certain: bool, due: bool) -> Result<()> {
+    fn stop_at_cycle(&self, graph: &Graph, task: &SsspTask<'_>, certain: bool, due: bool) -> Result<()> {
         if !certain && !due {
             return Ok(());
         }
         let distances = self.device_distances().read::<I32ToI64>()?;
-        if let Some(cycle) = look(task.graph, task.sources, &distances)? {
+        if let Some(cycle) = look(graph, task.sources, &distances)? {
             return Err(Error::NegativeCycle(Box::new(cycle)));
         }
         if !certain {
             return Ok(());
         }
-        match find(task.graph, distances, task.control)? {
+        match find(graph, distances, task.control)? {
             Some(cycle) => Err(Error::NegativeCycle(Box::new(cycle))),
             None => Err(Error::Device("distances fell in more rounds than they can".into())),
         }

@@ -17,7 +17,7 @@ pub(crate) mod mask;
 pub(crate) mod multi_hop;
 pub(crate) mod near_far;
 mod negative_cycles;
-mod pairs;
+pub(super) mod pairs;
 pub(crate) mod predecessors;
 mod rounds;
 pub(crate) mod work_efficient;
@@ -30,6 +30,7 @@ use super::apsp::hierarchy;
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, LaunchShape};
+use super::graph::Extent;
 pub(in crate::cuda) use super::semirings::NON_NEGATIVE;
 pub(crate) use super::semirings::{DeviceSemiring, MinPlusOnDevice, semirings_of};
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Unset, Values};
@@ -41,8 +42,8 @@ use crate::{Control, Error, Result};
 /// One search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SsspTask<'a> {
-    /// The graph that was prepared, as the host has it.
-    pub(crate) graph: &'a Graph,
+    /// The graph that was prepared, as the host has it, if the host has it.
+    pub(crate) graph: Option<&'a Graph>,
     /// One of the semirings of the graph's weights.
     pub(crate) semiring: DeviceSemiring,
     /// At least one vertex; none twice.
@@ -180,7 +181,7 @@ impl SsspAlgorithm {
 }
 
 /// How many words the distances of the graph's vertices take, in any of its semirings.
-fn distance_words(graph: &Graph) -> u64 {
+fn distance_words(graph: &impl Extent) -> u64 {
     graph.vertices() as u64 * semirings_of(graph).iter().map(|semiring| semiring.words()).max().unwrap_or(0)
 }
 
@@ -189,7 +190,7 @@ fn distance_words(graph: &Graph) -> u64 {
 struct OfSemiring<T>(Vec<(DeviceSemiring, T)>);
 
 impl<T> OfSemiring<T> {
-    fn new(graph: &Graph, make: impl FnMut(DeviceSemiring) -> Result<T>) -> Result<Self> {
+    fn new(graph: &impl Extent, make: impl FnMut(DeviceSemiring) -> Result<T>) -> Result<Self> {
         Self::of(semirings_of(graph), make)
     }
 

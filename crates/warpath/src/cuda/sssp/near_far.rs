@@ -48,7 +48,7 @@ use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::frontier::most_pieces;
-use crate::cuda::graph::{Offsets, has_wide_offsets};
+use crate::cuda::graph::{Extent, Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
@@ -105,36 +105,64 @@ const BATCH: f64 = 131_072.0;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 /// How many vertices the list of far ones has room for.
-fn far_capacity(graph: &Graph, parameters: &Parameters) -> u64 {
+fn far_capacity(graph: &impl Extent, parameters: &Parameters) -> u64 {
     let vertices = graph.vertices() as u64;
     parameters.get("far").map_or(vertices / 8 + 1024, |far| far as u64).min(vertices)
 }
 
-/// A first delta: some ten typical weights at 2 or 3 arcs a vertex, and a quarter of one at 16, four over the degree from
-/// there on. Where arcs lead to hubs a window of that width has most of the graph: there it is less, a tenth at 16.
-pub(super) fn first_delta(graph: &Graph) -> f64 {
-    const SAMPLES: usize = 1024;
-    let arcs = graph.arcs();
-    let places = (0..arcs).step_by((arcs / SAMPLES).max(1));
-    let heads = places.clone().map(|arc| graph.neighbors(graph.csr().targets()[arc]).len() as f64);
-    let degree_of_heads = heads.sum::<f64>() / places.len().max(1) as f64;
-    let mut sample: Vec<f64> = match graph.csr().weights() {
-        Weights::Unit(_) => vec![1.0],
-        Weights::U32(weights) => places.map(|arc| weights[arc].into()).collect(),
-        Weights::I32(weights) => places.map(|arc| weights[arc].into()).collect(),
-        Weights::F32(weights) => places.map(|arc| weights[arc].into()).collect(),
-        Weights::F64(weights) => places.map(|arc| weights[arc]).collect(),
-    };
-    let middle = sample.len() / 2;
-    let median = if sample.is_empty() { 1.0 } else { *sample.select_nth_unstable_by(middle, f64::total_cmp).1 };
-    let typical = if median > 0.0 { median } else { graph.weight_range().1 / 2.0 };
-    let degree = (arcs as f64 / graph.vertices().max(1) as f64).max(1.0);
+/// Of some arcs, spread over the graph: weights, and how many arcs leave the heads on average.
+#[derive(Debug)]
+pub(in crate::cuda) struct ArcSample {
+    pub(in crate::cuda) weights: Vec<f64>,
+    pub(in crate::cuda) degree_of_heads: f64,
+}
+
+impl ArcSample {
+    /// How many arcs are enough.
+    pub(in crate::cuda) const ENOUGH: usize = 1024;
+
+    /// How many arcs there are from one of the sample to the next, and how many are in the sample.
+    pub(in crate::cuda) fn spread_over(arcs: usize) -> (usize, usize) {
+        let step = (arcs / Self::ENOUGH).max(1);
+        (step, arcs.div_ceil(step))
+    }
+
+    fn of(graph: &Graph) -> Self {
+        let (step, count) = Self::spread_over(graph.arcs());
+        let places = (0..count).map(|index| index * step);
+        let heads = places.clone().map(|arc| graph.neighbors(graph.csr().targets()[arc]).len() as f64);
+        let degree_of_heads = heads.sum::<f64>() / count.max(1) as f64;
+        let weights = match graph.csr().weights() {
+            Weights::Unit(_) => vec![1.0],
+            Weights::U32(weights) => places.map(|arc| weights[arc].into()).collect(),
+            Weights::I32(weights) => places.map(|arc| weights[arc].into()).collect(),
+            Weights::F32(weights) => places.map(|arc| weights[arc].into()).collect(),
+            Weights::F64(weights) => places.map(|arc| weights[arc]).collect(),
+        };
+        ArcSample { weights, degree_of_heads }
+    }
+}
+
+/// A first delta for a graph with these arcs, whose greatest weight `greatest` finds: some ten typical weights at 2 or 3 arcs a
+/// vertex, and a quarter of one at 16, four over the degree from there on. Where arcs lead to hubs a window of that width has
+/// most of the graph: there it is less, a tenth at 16.
+pub(in crate::cuda) fn delta_for(graph: &impl Extent, sample: ArcSample, greatest: impl FnOnce() -> f64) -> f64 {
+    let ArcSample { mut weights, degree_of_heads } = sample;
+    let middle = weights.len() / 2;
+    let median = if weights.is_empty() { 1.0 } else { *weights.select_nth_unstable_by(middle, f64::total_cmp).1 };
+    let typical = if median > 0.0 { median } else { greatest() / 2.0 };
+    let degree = (graph.arcs() as f64 / graph.vertices().max(1) as f64).max(1.0);
     let is_even = degree_of_heads <= 2.0 * degree;
     let delta = typical * (90.0 / degree.powf(2.5)).max(if is_even { 4.0 / degree } else { 0.0 });
     match graph.weight_kind() {
         WeightKind::F32 | WeightKind::F64 => delta.clamp(f64::MIN_POSITIVE, f64::MAX),
         _ => delta.max(1.0),
     }
+}
+
+/// The same from the graph.
+pub(super) fn first_delta(graph: &Graph) -> f64 {
+    delta_for(graph, ArcSample::of(graph), || graph.weight_range().1)
 }
 
 kernel_header! {
@@ -213,7 +241,7 @@ struct Arrays {
     counters: Counters,
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> Arrays {
+fn layout(arena: &mut Arena<'_>, graph: &impl Extent, parameters: &Parameters) -> Arrays {
     let (vertices, words) = (graph.vertices() as u64, distance_words(graph));
     Arrays {
         offsets: Offsets::layout(arena, "offsets of the vertices", vertices + 1, has_wide_offsets(graph)),
@@ -243,7 +271,7 @@ impl Arrays {
     }
 
     /// The argument of a search from no source.
-    fn argument(&self, graph: &Graph, parameters: &Parameters, waiting: &Waiting) -> KernelArgument {
+    fn argument(&self, graph: &impl Extent, parameters: &Parameters, delta: f64, waiting: &Waiting) -> KernelArgument {
         KernelArgument {
             offsets: self.offsets.as_ptr(),
             arcs: self.pairs.as_ptr(),
@@ -261,7 +289,7 @@ impl Arrays {
             cancelled: waiting.cancelled(),
             statistics: DeviceMutPtr::NULL,
             limit: 0,
-            delta: parameters.get("delta").unwrap_or_else(|| first_delta(graph)),
+            delta,
             source_count: 0,
             target_count: 0,
             vertices: graph.vertices() as u32,
@@ -272,6 +300,21 @@ impl Arrays {
 }
 
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<NearFar> {
+    let delta = parameters.get("delta").unwrap_or_else(|| first_delta(graph));
+    with_arcs(device, graph, parameters, delta, |pool, offsets, pairs| {
+        offsets.upload(pool, graph.csr())?;
+        pairs.upload(pool, graph.csr())
+    })
+}
+
+/// The same of a graph of this extent with this first delta, whose arcs `fill` puts where they belong, in stream order.
+pub(in crate::cuda) fn with_arcs(
+    device: &Arc<dyn Device>,
+    graph: &impl Extent,
+    parameters: &Parameters,
+    delta: f64,
+    fill: impl FnOnce(&Pool, Offsets, Pairs) -> Result<()>,
+) -> Result<NearFar> {
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
@@ -282,11 +325,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?))
     })?;
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters))?;
-    arrays.offsets.upload(&pool, graph.csr())?;
-    arrays.pairs.upload(&pool, graph.csr())?;
+    fill(&pool, arrays.offsets, arrays.pairs)?;
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
-    let arguments = arrays.argument(graph, parameters, &waiting);
+    let arguments = arrays.argument(graph, parameters, delta, &waiting);
     Ok(NearFar {
         pool,
         kernels,
@@ -299,7 +341,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
 }
 
 #[derive(Debug)]
-struct NearFar {
+pub(in crate::cuda) struct NearFar {
     pool: Pool,
     kernels: OfSemiring<(Function, LaunchShape)>,
     arguments: KernelArgument,

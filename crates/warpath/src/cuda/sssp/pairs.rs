@@ -3,12 +3,13 @@
 use crate::Result;
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::graph::Extent;
 use crate::cuda::kernel_header::{DevicePtr, cpp};
-use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights};
+use crate::graph::{Csr, VertexId, WeightKind, Weights};
 
 /// The pairs on a device.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Pairs {
+pub(in crate::cuda) enum Pairs {
     /// With weights of 32 bits.
     Narrow(DeviceSlice<[u32; 2]>),
     /// With weights of 64 bits.
@@ -17,7 +18,7 @@ pub(super) enum Pairs {
 
 impl Pairs {
     /// Takes room for those of a graph.
-    pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph) -> Self {
+    pub(super) fn layout(arena: &mut Arena<'_>, graph: &impl Extent) -> Self {
         const WHAT: &str = "heads and weights of the arcs";
         let arcs = graph.arcs() as u64;
         match graph.weight_kind() {
@@ -55,7 +56,15 @@ impl Pairs {
         }
     }
 
-    /// Where they are, for a kernel.
+    /// Where they are.
+    pub(in crate::cuda) fn address(self) -> u64 {
+        match self {
+            Pairs::Narrow(arcs) => arcs.address(),
+            Pairs::Wide(arcs) => arcs.address(),
+        }
+    }
+
+    /// The same, for a kernel.
     pub(super) fn as_ptr(self) -> DevicePtr<cpp::Arc> {
         match self {
             Pairs::Narrow(arcs) => arcs.as_ptr().cast(),

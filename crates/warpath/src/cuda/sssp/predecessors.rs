@@ -233,6 +233,11 @@ impl Derivation<'_> {
         })
     }
 
+    /// Where the derived predecessors are on the device: sources have themselves, and [`NO_VERTEX`] is where there is none.
+    pub(in crate::cuda) fn derived(&self) -> DeviceSlice<VertexId> {
+        self.predecessors
+    }
+
     /// The derived predecessors, [`NO_VERTEX`] for sources and where there is none.
     pub(crate) fn predecessors(&self, sources: &[VertexId]) -> Result<Vec<VertexId>> {
         let mut predecessors = self.pool.read(self.predecessors)?;

@@ -298,7 +298,7 @@ fn search_on_cuda<L: MinPlusOnDevice>(
     report.seconds.prepare = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let outcome = search.solve(&cuda::SsspTask {
-        graph,
+        graph: Some(graph),
         semiring: L::ON_DEVICE,
         sources: &checked.sources,
         targets: &checked.targets,

@@ -106,6 +106,21 @@ pub(crate) fn devices() -> Result<Vec<Properties>> {
     (0..count).map(|ordinal| Ok(properties(ordinal)?.1)).collect()
 }
 
+/// The number of the device that has the memory of this address.
+///
+/// # Errors
+///
+/// If no device has it, or there is none.
+pub(crate) fn device_of(address: u64) -> Result<u32> {
+    devices()?;
+    let mut ordinal: c_int = 0;
+    let asked = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    // SAFETY: the driver is initialized, and the pointer is to a live integer, as which it writes this attribute.
+    let found = unsafe { library::cuPointerGetAttribute((&raw mut ordinal).cast(), asked, address) };
+    checked(&format!("looking for the device with the memory at {address:#x}"), found)?;
+    Ok(ordinal.max(0) as u32)
+}
+
 pub(super) fn properties(ordinal: c_int) -> Result<(sys::CUdevice, Properties)> {
     let mut handle = 0;
     // SAFETY: the driver is initialized, and the pointer is to a live integer.

@@ -1,0 +1,147 @@
+//! Answers of searches that stay on the device.
+
+use std::sync::Arc;
+
+use super::adoption::{Size, launch};
+use super::arrays::{DeviceArray, Element};
+use crate::algorithms::Statistics;
+use crate::cuda::bfs::{BfsTask, PreparedBfs};
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Device, LaunchShape, arguments, images};
+use crate::cuda::semirings::{DeviceSemiring, semirings_of};
+use crate::cuda::sssp::near_far::NearFar;
+use crate::cuda::sssp::{PreparedSssp, SsspTask};
+use crate::graph::{NO_VERTEX, VertexId};
+use crate::problems::UNREACHED;
+use crate::{Control, Error, Result};
+
+/// Distances and predecessors in the memory of a GPU.
+#[derive(Debug)]
+pub struct ResidentTree {
+    distances: DeviceArray,
+    predecessors: Option<DeviceArray>,
+    statistics: Statistics,
+}
+
+impl ResidentTree {
+    /// The distance of each vertex. Integers: 32 bits or, where those don't do, 64, and -1 for what is unreachable. Floats as the
+    /// weights are, and infinity.
+    pub fn distances(&self) -> &DeviceArray {
+        &self.distances
+    }
+
+    /// The vertex before each on its path, 32-bit integers; -1 for sources and for what is unreachable. `None` if they were not
+    /// wanted.
+    pub fn predecessors(&self) -> Option<&DeviceArray> {
+        self.predecessors.as_ref()
+    }
+
+    /// Counters that the search has kept, such as `device_nanoseconds`.
+    pub fn statistics(&self) -> &[(&'static str, u64)] {
+        &self.statistics
+    }
+
+    /// The distances, and the predecessors if there are any.
+    pub fn into_arrays(self) -> (DeviceArray, Option<DeviceArray>) {
+        (self.distances, self.predecessors)
+    }
+
+    pub(super) fn of_bfs(
+        device: &Arc<dyn Device>,
+        search: &mut dyn PreparedBfs,
+        sources: &[VertexId],
+        vertices: usize,
+        predecessors: bool,
+        control: &Control,
+    ) -> Result<Self> {
+        let statistics = search.solve(&BfsTask { sources, targets: &[], cutoff: UNREACHED, control })?;
+        let found = search.device_levels();
+        // There are fewer levels than vertices, which fit 31 bits.
+        let levels = found.levels.part(0, vertices as u64);
+        let distances = copied(device, Element::I32, found.pool, levels)?;
+        let predecessors = if predecessors {
+            found.derive_predecessors()?;
+            Some(copied(device, Element::I32, found.pool, found.predecessors)?)
+        } else {
+            None
+        };
+        Ok(ResidentTree { distances, predecessors, statistics })
+    }
+
+    pub(super) fn of_sssp(
+        device: &Arc<dyn Device>,
+        search: &mut NearFar,
+        size: &Size,
+        sources: &[VertexId],
+        predecessors: bool,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut found = None;
+        for &semiring in semirings_of(size) {
+            let cutoff = semiring.unreachable();
+            let task = SsspTask { graph: None, semiring, sources, targets: &[], cutoff, control, statistics: false };
+            let outcome = search.solve(&task)?;
+            let fits = !outcome.out_of_range;
+            found = Some((semiring, outcome));
+            if fits {
+                break;
+            }
+        }
+        let Some((semiring, outcome)) = found else { return Err(Error::invalid("weights of no type")) };
+        if outcome.out_of_range {
+            return Err(Error::invalid("a distance is too great for 64 bits"));
+        }
+        let there = search.device_distances();
+        let distances = distances(device, semiring, there.pool, there.distances)?;
+        let predecessors = match search.derivation().filter(|_| predecessors) {
+            None => None,
+            Some(derivation) => {
+                derivation.derive(sources, semiring.unreachable(), false, control)?;
+                Some(DeviceArray::filled(device, Element::I32, size.vertices, |pool, to| {
+                    pool.copy_from(to, there.pool, derivation.derived())?;
+                    sources.iter().try_for_each(|&source| pool.fill(to.part(source.into(), 1), NO_VERTEX))
+                })?)
+            }
+        };
+        Ok(ResidentTree { distances, predecessors, statistics: outcome.statistics })
+    }
+}
+
+/// A copy of words that are elements already.
+fn copied(device: &Arc<dyn Device>, element: Element, from: &Pool, words: DeviceSlice<u32>) -> Result<DeviceArray> {
+    let length = words.length() * 4 / element.bytes() as u64;
+    DeviceArray::filled(device, element, length, |pool, to| pool.copy_from(to, from, words))
+}
+
+/// The distances of a search in this semiring, of integers in as few bits as do.
+fn distances(
+    device: &Arc<dyn Device>,
+    semiring: DeviceSemiring,
+    pool: &Pool,
+    words: DeviceSlice<u32>,
+) -> Result<DeviceArray> {
+    let element = match semiring {
+        DeviceSemiring::Single => Element::F32,
+        DeviceSemiring::Double => Element::F64,
+        DeviceSemiring::Wide | DeviceSemiring::Signed => Element::I64,
+        DeviceSemiring::Narrow => {
+            if greatest(device, words)? <= i32::MAX as u64 {
+                return copied(device, Element::I32, pool, words);
+            }
+            let count = words.length();
+            return DeviceArray::filled(device, Element::I64, count, |_, to| {
+                launch!(device, "resident_widen", count, [words, count, to])
+            });
+        }
+    };
+    copied(device, element, pool, words)
+}
+
+/// The greatest of these distances, 0 if there is none.
+fn greatest(device: &Arc<dyn Device>, distances: DeviceSlice<u32>) -> Result<u64> {
+    let (pool, found) = Pool::lay_out(device, |arena| arena.take::<u64>("the greatest distance", 1))?;
+    pool.fill(found, 0)?;
+    let count = distances.length();
+    launch!(device, "resident_greatest", count, [distances, count, found])?;
+    Ok(pool.read_array::<_, 1>(found)?[0])
+}
