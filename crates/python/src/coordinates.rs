@@ -38,7 +38,7 @@ impl Graph {
     /// columns, x (or longitude) and y (or latitude), with a row for each vertex, NaN where the file does not have it. Names of vertices are
     /// those of the file that the graph was read from, and their numbers otherwise.
     fn read_coordinates<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let graph = self.graph(py);
+        let graph = self.graph(py)?;
         let found = py.detach(|| ReadOptions::new().read_coordinates(&path, &graph)).map_err(exception)?;
         array(py, &found)
     }

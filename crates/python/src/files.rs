@@ -12,7 +12,8 @@ use warpath::{Format, ReadOptions};
 
 use crate::errors::exception;
 use crate::forks::with_threads;
-use crate::graph::{Graph, Options};
+use crate::graph::Graph;
+use crate::kept::Options;
 
 /// A column by its name, or by its place, counted from 1.
 fn column(object: &Bound<'_, PyAny>) -> PyResult<Column> {
@@ -108,8 +109,8 @@ impl Graph {
     /// prepared. Names that are neither text nor integers are written as `str` has them. A file is whole, or not there.
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let labels = self.labels.as_ref().map(|labels| names(labels.bind(py))).transpose()?;
-        self.calls.run(py, false, || {
-            let solver = self.solver()?;
+        self.kept.calls.run(py, false, || {
+            let solver = self.kept.solver()?;
             // A packed one has a further extension.
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let hierarchy = solver.prepared_hierarchy().filter(|_| name.contains(".wpg"));

@@ -1,8 +1,11 @@
 //! The graph: where it comes from, what it has, and how it is prepared.
+//!
+//! *Invariants.* Arrays on a device are where and as long as `warpath._device` has them from their owners, which live until the graph is
+//! made.
 
 use std::ffi::CString;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeWarning, PyValueError};
@@ -11,13 +14,19 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use warpath::graph::{Labels, WeightKind};
 use warpath::hierarchy::Hierarchy;
-use warpath::{Engine, Solver, SolverBuilder, VertexId};
+use warpath::resident::ResidentGraph;
+use warpath::{Solver, VertexId};
 
 use crate::arrays::{vertices, weights};
-use crate::calls::Calls;
 use crate::construction::{of_edges, of_rows};
+use crate::device::foreign;
 use crate::errors::exception;
-use crate::forks::{this_process, with_threads};
+use crate::forks::with_threads;
+use crate::kept::{Kept, Options, Size};
+
+/// What `warpath._inputs.arrays_of` returns.
+pub(crate) type Arrays<'py> =
+    (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<u64>, bool, Option<Py<PyAny>>);
 
 /// Graphs of more vertices and arcs than this are worth a look at signals while they are worked on.
 pub(crate) const LONG: usize = 1 << 15;
@@ -33,36 +42,11 @@ pub(crate) const LONG: usize = 1 << 15;
 /// GPU, or the CPU if there is none, may take.
 #[pyclass(frozen, module = "warpath")]
 pub(crate) struct Graph {
-    solver: RwLock<Solver>,
-    /// The process whose threads the solver has.
-    process: AtomicU32,
-    pub(crate) calls: Calls,
-    options: Options,
+    pub(crate) kept: Kept,
     /// Names that came from Python; those of a file are the library's.
     pub(crate) labels: Option<Py<PyAny>>,
     /// The vertex of each label, once somebody asks.
     numbers: PyOnceLock<Py<PyDict>>,
-}
-
-/// Where and with what a graph is solved.
-#[derive(Clone)]
-pub(crate) struct Options {
-    engine: Engine,
-    threads: usize,
-    memory: Option<u64>,
-}
-
-impl Options {
-    pub(crate) fn new(engine: &str, threads: usize, memory: Option<u64>) -> PyResult<Self> {
-        let parsed: warpath::Result<Engine> = engine.parse();
-        let engine = parsed.and_then(|engine| engine.check().map(|()| engine)).map_err(exception)?;
-        Ok(Options { engine, threads, memory })
-    }
-
-    fn builder(&self, graph: Arc<warpath::Graph>, calls: &Calls) -> SolverBuilder {
-        let builder = Solver::builder(graph).engine(self.engine.clone()).threads(self.threads).control(calls.control());
-        self.memory.into_iter().fold(builder, SolverBuilder::memory)
-    }
 }
 
 impl Graph {
@@ -71,37 +55,21 @@ impl Graph {
         hierarchy: Option<Hierarchy>,
         options: Options,
     ) -> warpath::Result<Self> {
-        let calls = Calls::new();
-        let builder = options.builder(graph.into(), &calls);
-        let solver = hierarchy.into_iter().fold(builder, SolverBuilder::hierarchy).open()?;
-        let process = AtomicU32::new(this_process());
-        Ok(Graph { solver: RwLock::new(solver), process, calls, options, labels: None, numbers: PyOnceLock::new() })
+        Ok(Self::of(Kept::of_graph(graph.into(), hierarchy, options)?))
     }
 
-    /// The solver, to be asked for by threads that do not hold the interpreter.
-    pub(crate) fn solver(&self) -> warpath::Result<RwLockReadGuard<'_, Solver>> {
-        if self.process.load(Ordering::Acquire) != this_process() {
-            drop(self.solver_to_change()?);
-        }
-        Ok(self.solver.read().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn of(kept: Kept) -> Self {
+        Graph { kept, labels: None, numbers: PyOnceLock::new() }
     }
 
-    fn solver_to_change(&self) -> warpath::Result<RwLockWriteGuard<'_, Solver>> {
-        let mut solver = self.solver.write().unwrap_or_else(PoisonError::into_inner);
-        let this = this_process();
-        if self.process.load(Ordering::Acquire) != this {
-            let hierarchy = solver.prepared_hierarchy().cloned();
-            let builder = self.options.builder(solver.graph().clone(), &self.calls);
-            let here = hierarchy.into_iter().fold(builder, SolverBuilder::hierarchy).open()?;
-            // The threads and devices of a parent process can't be closed here.
-            std::mem::forget(std::mem::replace(&mut *solver, here));
-            self.process.store(this, Ordering::Release);
-        }
-        Ok(solver)
+    /// The graph on the host, copied from a device if it is not there.
+    pub(crate) fn graph(&self, py: Python<'_>) -> PyResult<Arc<warpath::Graph>> {
+        py.detach(|| with_threads(|| self.kept.graph())).map_err(exception)
     }
 
-    pub(crate) fn graph(&self, py: Python<'_>) -> Arc<warpath::Graph> {
-        py.detach(|| self.solver.read().unwrap_or_else(PoisonError::into_inner).graph().clone())
+    /// What is known of the graph wherever it is.
+    pub(crate) fn size(&self, py: Python<'_>) -> Size {
+        py.detach(|| self.kept.size())
     }
 
     /// Answers a request, with a look at signals unless the graph is small.
@@ -120,11 +88,11 @@ impl Graph {
         sources: usize,
         work: impl Fn(&Solver) -> warpath::Result<T> + Sync,
     ) -> PyResult<T> {
-        let graph = self.graph(py);
-        if sources.saturating_mul(graph.vertices() + graph.arcs()) > LONG {
+        let size = self.size(py);
+        if sources.saturating_mul(size.vertices + size.arcs) > LONG {
             self.solve_long(py, false, work)
         } else {
-            let found = self.calls.run_short(py, || work(&*self.solver()?));
+            let found = self.kept.calls.run_short(py, || work(&*self.kept.solver()?));
             self.warn_of_failure(py)?;
             found
         }
@@ -137,7 +105,7 @@ impl Graph {
         progress: bool,
         work: impl Fn(&Solver) -> warpath::Result<T> + Sync,
     ) -> PyResult<T> {
-        let found = self.calls.run(py, progress, || work(&*self.solver()?));
+        let found = self.kept.calls.run(py, progress, || work(&*self.kept.solver()?));
         self.warn_of_failure(py)?;
         found
     }
@@ -145,10 +113,7 @@ impl Graph {
     /// Warns, once in a process, of a GPU that failed, for which the CPU has answered.
     fn warn_of_failure(&self, py: Python<'_>) -> PyResult<()> {
         static HAS_WARNED: AtomicBool = AtomicBool::new(false);
-        let Ok(solver) = self.solver.try_read() else { return Ok(()) };
-        let Some(failure) = solver.device_failure().filter(|_| self.options.engine == Engine::Auto) else {
-            return Ok(());
-        };
+        let Some(failure) = self.kept.device_failure() else { return Ok(()) };
         if HAS_WARNED.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
@@ -182,16 +147,20 @@ impl Graph {
         let py = data.py();
         let options = Options::new(engine, threads, memory)?;
         let inputs = py.import("warpath._inputs")?;
-        let found = inputs.call_method1("arrays_of", (data, source, target, weight, directed, vertices))?;
-        let (kind, first, second, weights, count, directed, labels) = found.extract::<(
-            String,
-            Bound<'_, PyAny>,
-            Bound<'_, PyAny>,
-            Option<Bound<'_, PyAny>>,
-            Option<u64>,
-            bool,
-            Option<Py<PyAny>>,
-        )>()?;
+        let arrays = |may_stay: bool| -> PyResult<Arrays<'_>> {
+            let found =
+                inputs.call_method1("arrays_of", (data, &source, &target, &weight, directed, vertices, may_stay))?;
+            found.extract()
+        };
+        let mut found = arrays(options.allow_resident())?;
+        if found.0.starts_with("device") {
+            match Self::of_device(py, &found, options.clone())? {
+                Some(graph) => return Ok(Graph { labels: found.6, ..graph }),
+                // What a device can't take, or has no room for, the host can, or says what is wrong with it.
+                None => found = arrays(false)?,
+            }
+        }
+        let (kind, first, second, weights, count, directed, labels) = found;
         let graph = if kind == "rows" {
             Self::of_csr(py, &first, &second, weights.as_ref(), directed, options)?
         } else {
@@ -274,25 +243,25 @@ impl Graph {
     /// The number of vertices.
     #[getter]
     fn vertices(&self, py: Python<'_>) -> usize {
-        self.graph(py).vertices()
+        self.size(py).vertices
     }
 
     /// The number of arcs; an undirected edge is two.
     #[getter]
     fn arcs(&self, py: Python<'_>) -> usize {
-        self.graph(py).arcs()
+        self.size(py).arcs
     }
 
     /// Whether edges have a direction.
     #[getter]
     fn directed(&self, py: Python<'_>) -> bool {
-        self.graph(py).is_directed()
+        self.size(py).is_directed
     }
 
     /// The type of the weights: `unit`, `u32`, `i32`, `f32` or `f64`.
     #[getter]
     fn weight_type(&self, py: Python<'_>) -> &'static str {
-        self.graph(py).weight_kind().name()
+        self.size(py).weights.name()
     }
 
     /// The names of the vertices in order; `None` if these are the numbers from 0 on.
@@ -301,7 +270,11 @@ impl Graph {
         if let Some(labels) = &self.labels {
             return Ok(Some(labels.bind(py).clone()));
         }
-        let graph = self.graph(py);
+        if self.kept.only_on().is_some() {
+            // What was made of arrays has no names of its own.
+            return Ok(None);
+        }
+        let graph = self.graph(py)?;
         Ok(match graph.labels() {
             Labels::Range { first: 0, .. } => None,
             Labels::Range { first, count } => {
@@ -328,14 +301,14 @@ impl Graph {
             })?;
             return numbers.bind(py).get_item(label)?.ok_or_else(unknown)?.extract();
         }
-        let graph = self.graph(py);
+        let graph = self.graph(py)?;
         graph.labels().find(label.str()?.to_str()?).ok_or_else(unknown)
     }
 
     /// Whether a hierarchy is there: see `prepare`.
     #[getter]
     fn prepared(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.solver.read().unwrap_or_else(PoisonError::into_inner).prepared_hierarchy().is_some())
+        py.detach(|| self.kept.has_hierarchy())
     }
 
     /// Makes a hierarchy, unless one is there: then thousands of searches, tables and pairs take a fraction of the time, on graphs with
@@ -348,17 +321,17 @@ impl Graph {
         progress: bool,
     ) -> PyResult<Bound<'py, Self>> {
         let (graph, order) = (slf.get(), some_vertices(order, "order")?);
-        graph.calls.run(slf.py(), progress, || {
-            let mut solver = graph.solver_to_change()?;
+        graph.kept.calls.run(slf.py(), progress, || {
+            let mut solver = graph.kept.solver_to_change()?;
             if solver.prepared_hierarchy().is_some() && order.is_none() {
                 return Ok(());
             }
             let topology = solver.graph().clone();
             let hierarchy = match &order {
-                None => Hierarchy::with_control(topology.clone(), &graph.calls.control())?,
+                None => Hierarchy::with_control(topology.clone(), &graph.kept.calls.control())?,
                 Some(order) => Hierarchy::with_order(topology.clone(), order)?,
             };
-            *solver = graph.options.builder(topology, &graph.calls).hierarchy(hierarchy).open()?;
+            *solver = graph.kept.with_hierarchy(topology, hierarchy)?;
             Ok(())
         })?;
         Ok(slf.clone())
@@ -367,14 +340,15 @@ impl Graph {
     /// Gives the arcs other weights, in the order of `weights`: a prepared graph keeps its order, and no edge is looked up again. Answers
     /// that are there keep the weights that they were found by.
     fn set_weights(&self, py: Python<'_>, weights: &Bound<'_, PyAny>) -> PyResult<()> {
-        let arcs = self.graph(py).arcs();
+        // Parallel arcs on a device are one on the host.
+        let arcs = self.graph(py)?.arcs();
         let weights = crate::arrays::weights(Some(weights), arcs)?;
-        self.calls.run(py, false, || self.solver_to_change()?.set_weights(weights.clone()))
+        self.kept.calls.run(py, false, || self.kept.set_weights(weights.clone()))
     }
 
     /// The tails and heads of all arcs, in the order of `weights`; an undirected edge is two arcs.
-    fn edges<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>) {
-        let graph = self.graph(py);
+    fn edges<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let graph = self.graph(py)?;
         let (tails, heads) = py.detach(|| {
             let csr = graph.csr();
             let mut tails = Vec::with_capacity(graph.arcs());
@@ -383,45 +357,64 @@ impl Graph {
             }
             (tails, csr.targets().to_vec())
         });
-        (tails.into_pyarray(py).into_any(), heads.into_pyarray(py).into_any())
+        Ok((tails.into_pyarray(py).into_any(), heads.into_pyarray(py).into_any()))
     }
 
     /// The weights of all arcs, a copy; `None` if all are 1.
     #[getter]
-    fn weights<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         use warpath::graph::Weights;
-        let graph = self.graph(py);
-        Some(match graph.weights() {
-            Weights::Unit(_) => return None,
+        let graph = self.graph(py)?;
+        Ok(Some(match graph.weights() {
+            Weights::Unit(_) => return Ok(None),
             Weights::U32(values) => values.clone().into_pyarray(py).into_any(),
             Weights::I32(values) => values.clone().into_pyarray(py).into_any(),
             Weights::F32(values) => values.clone().into_pyarray(py).into_any(),
             Weights::F64(values) => values.clone().into_pyarray(py).into_any(),
-        })
+        }))
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        let graph = self.graph(py);
-        let kind = if graph.is_directed() { "directed" } else { "undirected" };
-        let weights = match graph.weight_kind() {
+        let Size { vertices, arcs, is_directed, weights } = self.size(py);
+        let kind = if is_directed { "directed" } else { "undirected" };
+        let weights = match weights {
             WeightKind::Unit => "without weights".to_owned(),
             other => format!("with weights {}", other.name()),
         };
         let prepared = if self.prepared(py) { ", prepared" } else { "" };
-        format!("<warpath.Graph: {kind}, {} vertices, {} arcs, {weights}{prepared}>", graph.vertices(), graph.arcs())
+        let place = self.kept.only_on().map(|device| format!(", on cuda:{device}")).unwrap_or_default();
+        format!("<warpath.Graph: {kind}, {vertices} vertices, {arcs} arcs, {weights}{prepared}{place}>")
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let (tails, heads) = self.edges(py);
+        let (tails, heads) = self.edges(py)?;
         let restore = py.import("warpath._inputs")?.getattr("restored")?;
-        let options = (self.options.engine.to_string(), self.options.threads, self.options.memory);
+        let Options { engine, threads, memory } = &self.kept.options;
+        let options = (engine.to_string(), *threads, *memory);
         let labels = self.labels(py)?;
-        let state = (tails, heads, self.weights(py), self.vertices(py), self.directed(py), labels, options);
+        let state = (tails, heads, self.weights(py)?, self.vertices(py), self.directed(py), labels, options);
         (restore, state).into_pyobject(py)
     }
 }
 
 impl Graph {
+    /// A graph of arrays on a device; `None` if it can't be there.
+    fn of_device(py: Python<'_>, arrays: &Arrays<'_>, options: Options) -> PyResult<Option<Self>> {
+        let (kind, first, second, weights, count, directed, _) = arrays;
+        let (first, second) = (foreign(first)?, foreign(second)?);
+        let weights = weights.as_ref().map(foreign).transpose()?;
+        let made = py.detach(|| {
+            if kind == "device rows" {
+                // SAFETY: the arrays are what their owners, which live until the caller returns, say that they are.
+                unsafe { ResidentGraph::from_rows(first, second, weights, *directed) }
+            } else {
+                // SAFETY: as before.
+                unsafe { ResidentGraph::from_edges(*count, first, second, weights, *directed) }
+            }
+        });
+        Ok(made.ok().map(|graph| Graph::of(Kept::of_resident(graph, options))))
+    }
+
     fn of_csr(
         py: Python<'_>,
         indptr: &Bound<'_, PyAny>,

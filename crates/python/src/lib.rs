@@ -1,6 +1,6 @@
 //! The extension module `warpath._warpath`, under the Python package of the same folder.
 //!
-//! `graph.rs` has the graph, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `files.rs` reads and writes it, `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the
+//! `graph.rs` has the graph, `kept.rs` its solver, `device.rs` arrays and answers on a GPU, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `files.rs` reads and writes it, `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the
 //! answers, `scipy_rows.rs` those for `warpath.csgraph`, `arrays.rs` NumPy's arrays on the way in, `calls.rs` runs work without the
 //! interpreter and listens for Ctrl-C, `forks.rs` gives forked processes threads,
 //! `errors.rs` turns errors into exceptions.
@@ -9,10 +9,12 @@ mod arrays;
 mod calls;
 mod construction;
 mod coordinates;
+mod device;
 mod errors;
 mod files;
 mod forks;
 mod graph;
+mod kept;
 mod paths;
 mod reductions;
 mod requests;
@@ -28,6 +30,8 @@ mod _warpath {
     use super::arrays::_survey;
     #[pymodule_export]
     use super::coordinates::generated_coordinates;
+    #[pymodule_export]
+    use super::device::{DeviceArray, DeviceTree};
     #[pymodule_export]
     use super::errors::{NegativeCycleError, VerificationError};
     #[pymodule_export]

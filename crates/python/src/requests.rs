@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use warpath::problems::{Closure, KShortestPaths, NpyWriter, Pairs, Reduction, RowReductions as Sink};
+use warpath::resident::ResidentGraph;
 use warpath::{Apsp, Bfs, Search, Sssp, VertexId};
 
 use crate::arrays::vertices;
@@ -37,6 +39,16 @@ fn table_request(
     Ok(with_options!(Apsp::all(), from(sources), to(targets), algorithm(algorithm)))
 }
 
+/// An error if an answer on a device was asked for with what only the host has.
+fn check_for_device(has_more: bool) -> PyResult<()> {
+    if has_more {
+        return Err(PyValueError::new_err(
+            "on_device finds all distances: targets, cutoff and algorithm are for the host",
+        ));
+    }
+    Ok(())
+}
+
 impl Graph {
     /// The tree that a search finds.
     fn tree<S: Search>(&self, py: Python<'_>, search: &S) -> PyResult<ShortestPathTree> {
@@ -49,37 +61,57 @@ impl Graph {
 impl Graph {
     /// Shortest paths from a source, or from the nearest of several: to all vertices, until all `targets` are reached, or as far as
     /// `cutoff`. O(E + V log V) work or less.
-    #[pyo3(signature = (source, *, targets=None, cutoff=None, predecessors=true, algorithm=None))]
-    fn sssp(
+    ///
+    /// With `on_device` the answer stays in the memory of a GPU: a `DeviceTree`, whose arrays CuPy, PyTorch and others take as they are.
+    /// It has all vertices. A graph of the host is copied there first, and kept.
+    #[pyo3(signature = (source, *, targets=None, cutoff=None, predecessors=true, algorithm=None, on_device=false))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn sssp<'py>(
         &self,
-        source: &Bound<'_, PyAny>,
-        targets: Option<&Bound<'_, PyAny>>,
+        source: &Bound<'py, PyAny>,
+        targets: Option<&Bound<'py, PyAny>>,
         cutoff: Option<f64>,
         predecessors: bool,
         algorithm: Option<String>,
-    ) -> PyResult<ShortestPathTree> {
-        let request = Sssp::from(vertices(source, "source")?);
+        on_device: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let sources = vertices(source, "source")?;
+        if on_device {
+            check_for_device(targets.is_some() || cutoff.is_some() || algorithm.is_some())?;
+            let tree = self.tree_on_device(source.py(), &sources, predecessors, ResidentGraph::sssp)?;
+            return Ok(Bound::new(source.py(), tree)?.into_any());
+        }
+        let request = Sssp::from(sources);
         let request =
             with_options!(request, to(some_vertices(targets, "targets")?), within(cutoff), algorithm(algorithm));
         let request = if predecessors { request } else { request.distances_only() };
-        self.tree(source.py(), &request)
+        Ok(Bound::new(source.py(), self.tree(source.py(), &request)?)?.into_any())
     }
 
-    /// Breadth-first search from a source, or from the nearest of several: distances are numbers of edges. O(V + E) work.
-    #[pyo3(signature = (source, *, targets=None, cutoff=None, predecessors=true, algorithm=None))]
-    fn bfs(
+    /// Breadth-first search from a source, or from the nearest of several: distances are numbers of edges. O(V + E) work. `on_device` is
+    /// that of `sssp`.
+    #[pyo3(signature = (source, *, targets=None, cutoff=None, predecessors=true, algorithm=None, on_device=false))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn bfs<'py>(
         &self,
-        source: &Bound<'_, PyAny>,
-        targets: Option<&Bound<'_, PyAny>>,
+        source: &Bound<'py, PyAny>,
+        targets: Option<&Bound<'py, PyAny>>,
         cutoff: Option<u32>,
         predecessors: bool,
         algorithm: Option<String>,
-    ) -> PyResult<ShortestPathTree> {
-        let request = Bfs::from(vertices(source, "source")?);
+        on_device: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let sources = vertices(source, "source")?;
+        if on_device {
+            check_for_device(targets.is_some() || cutoff.is_some() || algorithm.is_some())?;
+            let tree = self.tree_on_device(source.py(), &sources, predecessors, ResidentGraph::bfs)?;
+            return Ok(Bound::new(source.py(), tree)?.into_any());
+        }
+        let request = Bfs::from(sources);
         let request =
             with_options!(request, to(some_vertices(targets, "targets")?), within(cutoff), algorithm(algorithm));
         let request = if predecessors { request } else { request.distances_only() };
-        self.tree(source.py(), &request)
+        Ok(Bound::new(source.py(), self.tree(source.py(), &request)?)?.into_any())
     }
 
     /// The distances between all pairs of vertices, or from some sources, or to some targets: a row for each source, a column for each

@@ -135,7 +135,7 @@ impl Graph {
             solver.solve(request.into_sink(&mut sink))?;
             Ok(sink.cells)
         })?;
-        let shape = (sources.len(), self.graph(py).vertices());
+        let shape = (sources.len(), self.size(py).vertices);
         Ok(found.into_pyarray(py).reshape(shape)?.into_any())
     }
 
@@ -162,7 +162,7 @@ impl Graph {
             let search = if predecessors { search } else { search.distances_only() };
             Rows::of(solver, &search, &sources, predecessors)
         })?;
-        let shape = (sources.len(), self.graph(py).vertices());
+        let shape = (sources.len(), self.size(py).vertices);
         let distances = found.distances.into_pyarray(py).reshape(shape)?.into_any();
         let predecessors = found
             .predecessors

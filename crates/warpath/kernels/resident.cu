@@ -85,12 +85,27 @@ __device__ __forceinline__ u64 bits_of(u32 weight) { return weight; }
 __device__ __forceinline__ u64 bits_of(float weight) { return __float_as_uint(weight); }
 __device__ __forceinline__ u64 bits_of(double weight) { return static_cast<u64>(__double_as_longlong(weight)); }
 
-/// Weights. What can't be one is written as 0, and flagged. `greatest` becomes the bits of the greatest one if it was 0.
+/// Whether a weight is a whole number of 32 bits.
+__device__ __forceinline__ bool is_whole(u32) { return true; }
+template <class Float>
+__device__ __forceinline__ bool is_whole(Float weight) {
+    return weight < Float(4294967296.0) && static_cast<Float>(static_cast<u32>(weight)) == weight;
+}
+
+/// What is found about weights.
+struct WeightFindings {
+    u64 greatest;  // the bits of the greatest one, if they were 0
+    u64 least;     // those of the least one, if they were all ones
+    u64 broken;    // 1 if some is no whole number of 32 bits
+};
+
+/// Weights. What can't be one is written as 0, and flagged.
 template <class From>
-__device__ void copy_weights(const From* from, u64 count, typename WeightOf<From>::To* to, u32* wrong, u64* greatest) {
+__device__ void copy_weights(const From* from, u64 count, typename WeightOf<From>::To* to, u32* wrong,
+                             WeightFindings* findings) {
     using To = typename WeightOf<From>::To;
-    u64 seen = 0;
-    bool is_wrong = false;
+    u64 seen = 0, least = ~static_cast<u64>(0);
+    bool is_wrong = false, is_broken = false;
     for_each_index(count, [&](u64 index) {
         const From weight = load_once(&from[index]);
         const bool fits = WeightOf<From>::is_one(weight);
@@ -98,11 +113,18 @@ __device__ void copy_weights(const From* from, u64 count, typename WeightOf<From
         // No zero keeps a sign.
         const To kept = fits && weight != From(0) ? static_cast<To>(weight) : To(0);
         seen = max(seen, bits_of(kept));
+        least = min(least, bits_of(kept));
+        is_broken |= !is_whole(kept);
         store_once(&to[index], kept);
     });
     if (is_wrong) store(wrong, 1u);
+    if (is_broken) store(&findings->broken, static_cast<u64>(1));
     seen = ~warp_min(~seen);
-    if (lane_index() == 0 && seen > 0) atomicMax(greatest, seen);
+    least = warp_min(least);
+    if (lane_index() == 0) {
+        atomicMax(&findings->greatest, seen);
+        atomicMin(&findings->least, least);
+    }
 }
 
 /// The bits of the weight of an arc: of 32 or 64 bits, or 1 where there are none.
@@ -202,6 +224,52 @@ __device__ void sample_arcs(const Offset* offsets, const u32* heads, const void*
     });
 }
 
+/// Writes the most arcs that leave one vertex, if it was 0.
+template <class Offset>
+__device__ void find_longest(const Offset* offsets, u32 vertices, u64* longest) {
+    u64 seen = 0;
+    for_each_index(vertices, [&](u64 vertex) {
+        const u64 begin = load_constant(&offsets[vertex]), end = load_constant(&offsets[vertex + 1]);
+        seen = max(seen, end - begin);
+    });
+    seen = ~warp_min(~seen);
+    if (lane_index() == 0 && seen > 0) atomicMax(longest, seen);
+}
+
+/// Writes where the rows of some vertices begin and end, and the first `room` of the heads of each, with their weights as whole
+/// numbers of 32 bits.
+template <class Offset>
+__device__ void gather_rows(const Offset* offsets, const u32* heads, const u32* weights, const u32* vertices, u64 count,
+                            u32 room, u64* ends, u32* pairs) {
+    for_each_index(count * room, [=](u64 index) {
+        const u64 which = index / room, place = index % room;
+        const u32 vertex = load_constant(&vertices[which]);
+        const u64 begin = load_constant(&offsets[vertex]), end = load_constant(&offsets[vertex + 1]);
+        if (place == 0) {
+            ends[2 * which] = begin;
+            ends[2 * which + 1] = end;
+        }
+        if (place >= end - begin) return;
+        pairs[2 * index] = load_constant(&heads[begin + place]);
+        pairs[2 * index + 1] = weights == nullptr ? 1 : load_constant(&weights[begin + place]);
+    });
+}
+
+/// Weights that are whole numbers as such.
+template <class Float>
+__device__ void whole_weights(const Float* from, u64 count, u32* to) {
+    for_each_index(count, [=](u64 index) { store_once(&to[index], static_cast<u32>(load_once(&from[index]))); });
+}
+
+/// Distances of whole numbers as floats, and infinity for those that there are not.
+template <class Float>
+__device__ void floats_of(const u32* from, u64 count, Float* to) {
+    for_each_index(count, [=](u64 index) {
+        const u32 distance = load_once(&from[index]);
+        store_once(&to[index], distance == 0xffffffffu ? static_cast<Float>(INFINITY) : static_cast<Float>(distance));
+    });
+}
+
 /// The greatest of these distances but for the greatest number there is, which stands for no distance. `greatest` was 0.
 __device__ void find_greatest(const u32* distances, u64 count, u64* greatest) {
     u32 seen = 0;
@@ -243,8 +311,8 @@ OFFSETS(64, u64, 64, u64)
 
 #define WEIGHTS(name, From)                                                                                           \
     KERNEL resident_weights_##name(const From* from, u64 count, typename WeightOf<From>::To* to, u32* wrong,          \
-                                   u64* greatest) {                                                                   \
-        copy_weights(from, count, to, wrong, greatest);                                                               \
+                                   WeightFindings* findings) {                                                        \
+        copy_weights(from, count, to, wrong, findings);                                                               \
     }                                                                                                                 \
     WARPATH_KERNEL(resident_weights_##name)
 // Of 64-bit integers, those below 0 are too great if they are taken to have no sign.
@@ -277,9 +345,26 @@ WEIGHTS(f64, double)
                                   u64 step, u64 count, u64* sampled_weights, u64* degrees) {                          \
         sample_arcs(offsets, heads, weights, is_wide, step, count, sampled_weights, degrees);                         \
     }                                                                                                                 \
-    WARPATH_KERNEL(resident_sample_##bits)
+    WARPATH_KERNEL(resident_sample_##bits)                                                                            \
+    KERNEL resident_longest_##bits(const Offset* offsets, u32 vertices, u64* longest) {                               \
+        find_longest(offsets, vertices, longest);                                                                     \
+    }                                                                                                                 \
+    WARPATH_KERNEL(resident_longest_##bits)                                                                           \
+    KERNEL resident_gather_##bits(const Offset* offsets, const u32* heads, const u32* weights, const u32* vertices,   \
+                                  u64 count, u32 room, u64* ends, u32* pairs) {                                       \
+        gather_rows(offsets, heads, weights, vertices, count, room, ends, pairs);                                     \
+    }                                                                                                                 \
+    WARPATH_KERNEL(resident_gather_##bits)
 OF_ROWS(32, u32)
 OF_ROWS(64, u64)
+
+#define OF_FLOATS(name, Float)                                                                                        \
+    KERNEL resident_whole_##name(const Float* from, u64 count, u32* to) { whole_weights(from, count, to); }           \
+    WARPATH_KERNEL(resident_whole_##name)                                                                             \
+    KERNEL resident_floats_##name(const u32* from, u64 count, Float* to) { floats_of(from, count, to); }              \
+    WARPATH_KERNEL(resident_floats_##name)
+OF_FLOATS(f32, float)
+OF_FLOATS(f64, double)
 
 KERNEL resident_pairs(const u32* heads, const void* weights, u32 is_wide, u64 arcs, void* pairs) {
     write_pairs(heads, weights, is_wide, arcs, pairs);

@@ -10,6 +10,8 @@ array([0, 1, 2], dtype=uint32)
 """
 
 from ._warpath import (
+    DeviceArray,
+    DeviceTree,
     DistanceMatrix,
     Graph,
     NegativeCycleError,
@@ -27,6 +29,8 @@ generate = Graph.generate
 read = Graph.read
 
 __all__ = [
+    "DeviceArray",
+    "DeviceTree",
     "DistanceMatrix",
     "Graph",
     "NegativeCycleError",

@@ -6,8 +6,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from . import _device
+
 #: Kind, two arrays, weights, number of vertices, whether edges have a direction, names of the vertices. The kind is ``"rows"``, whose
-#: arrays are offsets and heads, or ``"edges"``, whose arrays are tails and heads.
+#: arrays are offsets and heads, or ``"edges"``, whose arrays are tails and heads; ``"device rows"`` or ``"device edges"`` if the arrays
+#: are in the memory of a GPU, each as `_device.foreign` has it.
 Arrays = tuple[str, Any, Any, Any, "int | None", bool, Any]
 
 _TAILS = ("source", "from", "tail", "src", "u")
@@ -16,13 +19,25 @@ _WEIGHTS = ("weight", "length", "distance", "cost")
 
 
 def arrays_of(
-    data: Any, source: Any, target: Any, weight: Any, directed: bool | None, vertices: int | None
+    data: Any,
+    source: Any,
+    target: Any,
+    weight: Any,
+    directed: bool | None,
+    vertices: int | None,
+    may_stay: bool,
 ) -> Arrays:
     """The arrays of a graph.
 
     ``source``, ``target`` and ``weight`` name columns of a table, or ``weight`` an attribute of edges. ``directed`` is by default as the
-    data has it, and true where it does not say.
+    data has it, and true where it does not say. Arrays on a GPU are left there if they ``may_stay``.
     """
+    if may_stay:
+        on_device = _on_device(data, directed, vertices)
+        if on_device is not None:
+            return on_device
+    if _is_torch_sparse(data):
+        return _of_torch(data, directed, vertices)
     if _is_sparse(data):
         return _of_sparse(data, directed, vertices)
     if hasattr(data, "adj") and hasattr(data, "is_multigraph"):
@@ -59,6 +74,8 @@ def restored(
 
 def host(array: Any) -> Any:
     """An array in the memory of this machine's CPUs: arrays of other packages through DLPack, those of a GPU copied."""
+    if hasattr(array, "detach"):
+        array = array.detach()
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__"):
         if hasattr(array, "__cuda_array_interface__"):
             on_device = cast(Any, array)
@@ -70,6 +87,58 @@ def host(array: Any) -> Any:
     if hasattr(array, "get"):
         return array.get()
     return array.cpu().numpy()
+
+
+def _on_device(data: Any, directed: bool | None, vertices: int | None) -> Arrays | None:
+    """The arrays of a graph that are on a GPU, left there; ``None`` if they are not, or can't stay."""
+    kind, first, second, weights = "", None, None, None
+    if _is_torch_sparse(data):
+        kind, first, second, weights = _parts_of_torch(data)
+        vertices = data.shape[0]
+    elif _is_sparse(data) and _device.is_on_device(getattr(data, "data", None)):
+        if data.format == "coo":
+            kind, first, second, weights = "edges", data.row, data.col, data.data
+            vertices = data.shape[0] if vertices is None else vertices
+        else:
+            rows = data.tocsr()
+            kind, first, second, weights = "rows", rows.indptr, rows.indices, rows.data
+    elif isinstance(data, tuple) and 2 <= len(data) <= 3:
+        kind, first, second = "edges", data[0], data[1]
+        weights = data[2] if len(data) == 3 else None
+    arrays = [array for array in (first, second, weights) if array is not None]
+    if not kind or not all(_device.is_on_device(array) for array in arrays):
+        return None
+    shape: Any = getattr(data, "shape", None)
+    if shape is not None and (shape[0] != shape[1] or vertices not in (None, shape[0])):
+        return None  # where the host says what is wrong
+    found = [_device.foreign(first, integers=True), _device.foreign(second, integers=True)]
+    found.append(None if weights is None else _device.foreign(weights, integers=False))
+    if found[0] is None or found[1] is None or (weights is not None and found[2] is None):
+        return None
+    return (f"device {kind}", found[0], found[1], found[2], vertices, directed is not False, None)
+
+
+def _is_torch_sparse(data: Any) -> bool:
+    return hasattr(data, "crow_indices") and str(data.layout) in ("torch.sparse_csr", "torch.sparse_coo")
+
+
+def _parts_of_torch(data: Any) -> tuple[str, Any, Any, Any]:
+    """A sparse tensor of PyTorch as rows or edges."""
+    if str(data.layout) == "torch.sparse_csr":
+        return "rows", data.crow_indices(), data.col_indices(), data.values()
+    # The entries as they are: to coalesce would sum those for the same place, and the least counts.
+    indices = data._indices()
+    return "edges", indices[0], indices[1], data._values()
+
+
+def _of_torch(data: Any, directed: bool | None, vertices: int | None) -> Arrays:
+    if len(data.shape) != 2 or data.shape[0] != data.shape[1]:
+        raise ValueError(f"the matrix of a graph is square, not of shape {tuple(data.shape)}")
+    if vertices not in (None, data.shape[0]):
+        raise ValueError(f"the matrix has {data.shape[0]} rows, not {vertices}")
+    kind, first, second, weights = _parts_of_torch(data)
+    count = data.shape[0] if kind == "edges" else None
+    return (kind, host(first), host(second), host(weights), count, directed is not False, None)
 
 
 def _is_sparse(data: Any) -> bool:

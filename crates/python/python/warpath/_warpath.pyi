@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Self, final
+from typing import Any, Literal, Self, final, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "DeviceArray",
+    "DeviceTree",
     "DistanceMatrix",
     "Graph",
     "NegativeCycleError",
@@ -166,6 +168,7 @@ class Graph:
     def weight_type(self) -> str:
         """The type of the weights: ``unit``, ``u32``, ``i32``, ``f32`` or ``f64``."""
 
+    @overload
     def sssp(
         self,
         source: ArrayLike,
@@ -174,9 +177,21 @@ class Graph:
         cutoff: float | None = None,
         predecessors: bool = True,
         algorithm: str | None = None,
+        on_device: Literal[False] = False,
     ) -> ShortestPathTree:
         """Shortest paths from a source, or from the nearest of several."""
 
+    @overload
+    def sssp(
+        self,
+        source: ArrayLike,
+        *,
+        predecessors: bool = True,
+        on_device: Literal[True],
+    ) -> DeviceTree:
+        """The same, with an answer that stays in the memory of a GPU."""
+
+    @overload
     def bfs(
         self,
         source: ArrayLike,
@@ -185,8 +200,19 @@ class Graph:
         cutoff: int | None = None,
         predecessors: bool = True,
         algorithm: str | None = None,
+        on_device: Literal[False] = False,
     ) -> ShortestPathTree:
         """Breadth-first search from a source, or from the nearest of several."""
+
+    @overload
+    def bfs(
+        self,
+        source: ArrayLike,
+        *,
+        predecessors: bool = True,
+        on_device: Literal[True],
+    ) -> DeviceTree:
+        """The same, with an answer that stays in the memory of a GPU."""
 
     def apsp(
         self,
@@ -248,6 +274,50 @@ class Graph:
     def _nearest(
         self, sources: ArrayLike, *, cutoff: float | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int32]]: ...
+
+@final
+class DeviceArray:
+    """An array of one dimension in the memory of a GPU."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Its type, as NumPy has it."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Its length, as a tuple."""
+
+    @property
+    def device(self) -> int:
+        """The number of the device that has it."""
+
+    def numpy(self) -> NDArray[Any]:
+        """A copy as a NumPy array."""
+
+    def __len__(self) -> int: ...
+
+@final
+class DeviceTree:
+    """The distances from a source, or from the nearest of several, and predecessors, in the memory of a GPU."""
+
+    @property
+    def distances(self) -> DeviceArray:
+        """The distance of each vertex: integers, -1 for what is unreachable, or floats, and infinity."""
+
+    @property
+    def predecessors(self) -> DeviceArray | None:
+        """The vertex before each on its path, -1 for sources and for what is unreachable; ``None`` if they were left out."""
 
 @final
 class ShortestPathTree:

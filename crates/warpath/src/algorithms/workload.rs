@@ -5,6 +5,7 @@
 //! medians of recorded measurements: on the CPU of one thread of a server, on the GPU of an H100 or H200.
 
 use super::Parameters;
+use crate::graph::sampling::Rows;
 use crate::graph::{Graph, Growth, WeightKind};
 
 /// The facts about a graph that predictions use.
@@ -29,6 +30,12 @@ impl GraphFacts {
     /// The facts about a graph whose weights do not matter. Looks at all rows, and at the neighborhoods of a few vertices:
     /// O(V).
     pub fn without_weights(graph: &Graph) -> Self {
+        let degrees = graph.csr().offsets().windows(2).map(|pair| (pair[1] - pair[0]) as usize);
+        Self::of_rows(graph, degrees.max().unwrap_or(0))
+    }
+
+    /// The same of a graph wherever it is, of which so many arcs at most leave one vertex.
+    pub(crate) fn of_rows(graph: &impl Rows, greatest_degree: usize) -> Self {
         /// A neighborhood of twice the radius has four times as many vertices on a plane, and far more where levels are
         /// few.
         const PLANAR: f64 = 5.0;
@@ -36,8 +43,6 @@ impl GraphFacts {
         const SMALL: usize = 4096;
         /// Vertices of more arcs do not occur in a plane.
         const MOST_ARCS: usize = 64;
-        let degrees = graph.csr().offsets().windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-        let greatest_degree = degrees.max().unwrap_or(0);
         let planar_growth = (graph.vertices() >= SMALL && greatest_degree <= MOST_ARCS)
             .then(|| Growth::sample(graph, 4))
             .and_then(|growth| Some([growth.mean(2)?, growth.mean(4)?]))

@@ -87,7 +87,7 @@ pub(crate) struct DeviceGraph {
 
 impl DeviceGraph {
     /// What a graph takes, and `layout` after it.
-    pub(crate) fn plan<A>(graph: &Graph, layout: impl FnOnce(&mut Arena<'_>) -> A) -> Plan {
+    pub(crate) fn plan<A>(graph: &impl Extent, layout: impl FnOnce(&mut Arena<'_>) -> A) -> Plan {
         plan_of(|arena| (Self::arrays(arena, graph), layout(arena)))
     }
 
@@ -101,6 +101,23 @@ impl DeviceGraph {
         graph: &Graph,
         layout: impl Fn(&mut Arena<'_>) -> A,
     ) -> Result<(Self, A)> {
+        Self::filled(device, graph, layout, |pool, offsets, targets| {
+            upload_narrow_offsets(pool, offsets, graph.csr())?;
+            pool.upload(targets, graph.csr().targets())
+        })
+    }
+
+    /// The same of a graph of this extent, whose arcs `fill` puts where they belong, in stream order.
+    ///
+    /// # Errors
+    ///
+    /// As of [`DeviceGraph::upload`].
+    pub(crate) fn filled<A>(
+        device: &Arc<dyn Device>,
+        graph: &impl Extent,
+        layout: impl Fn(&mut Arena<'_>) -> A,
+        fill: impl FnOnce(&Pool, DeviceSlice<u32>, DeviceSlice<VertexId>) -> Result<()>,
+    ) -> Result<(Self, A)> {
         if graph.arcs() > u32::MAX as usize {
             return Err(Error::invalid(format!(
                 "this algorithm takes graphs of fewer than 2^32 arcs on a device; this one has {}",
@@ -109,13 +126,12 @@ impl DeviceGraph {
         }
         let (pool, ((offsets, targets), arrays)) =
             Pool::lay_out(device, |arena| (Self::arrays(arena, graph), layout(arena)))?;
-        upload_narrow_offsets(&pool, offsets, graph.csr())?;
-        pool.upload(targets, graph.csr().targets())?;
+        fill(&pool, offsets, targets)?;
         device.synchronize()?;
         Ok((DeviceGraph { pool, offsets, targets, vertices: graph.vertices() as u32 }, arrays))
     }
 
-    fn arrays(arena: &mut Arena<'_>, graph: &Graph) -> (DeviceSlice<u32>, DeviceSlice<VertexId>) {
+    fn arrays(arena: &mut Arena<'_>, graph: &impl Extent) -> (DeviceSlice<u32>, DeviceSlice<VertexId>) {
         let offsets = arena.take("offsets of the vertices", graph.vertices() as u64 + 1);
         (offsets, arena.take("heads of the arcs", graph.arcs() as u64))
     }

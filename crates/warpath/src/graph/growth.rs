@@ -2,7 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::{Graph, VertexId};
+use super::VertexId;
+use super::sampling::{Rows, spread_over};
 
 /// How neighborhoods grow with their radius, on a sample of the vertices.
 #[derive(Debug)]
@@ -25,10 +26,8 @@ impl Growth {
     const GREATEST: (f64, f64) = (6.0, 320.0);
 
     /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
-    pub(crate) fn sample(graph: &Graph, least_radius: usize) -> Self {
+    pub(crate) fn sample(graph: &impl Rows, least_radius: usize) -> Self {
         const SAMPLES: usize = 64;
-        /// Multiples of it are spread over the vertices evenly, and fall in no step with the rows of a grid.
-        const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
         struct Neighborhood {
             found: Vec<VertexId>,
             /// The last place of each of these.
@@ -37,14 +36,11 @@ impl Growth {
             layer: usize,
             layer_before: usize,
         }
-        let vertices = graph.vertices() as u128;
-        let mut sample: Vec<Neighborhood> = (0..SAMPLES.min(graph.vertices()) as u64)
-            .map(|index| {
-                let middle = (u128::from(index.wrapping_mul(GOLDEN_RATIO)) * vertices) >> 64;
-                let middle = middle as VertexId;
-                Neighborhood { found: vec![middle], places: [(middle, 0)].into(), layer: 0, layer_before: 0 }
-            })
-            .collect();
+        let middles = spread_over(graph.vertices(), SAMPLES);
+        graph.expect_around(&middles, Self::LARGEST);
+        let of =
+            |&middle| Neighborhood { found: vec![middle], places: [(middle, 0)].into(), layer: 0, layer_before: 0 };
+        let mut sample: Vec<Neighborhood> = middles.iter().map(of).collect();
         let (mut means, mut deviations) = (Vec::new(), Vec::new());
         while means.len() < Self::GREATEST_RADIUS {
             if means.len() >= least_radius && means.last().is_some_and(|&mean: &f64| mean > Self::LARGE) {
@@ -54,15 +50,16 @@ impl Growth {
             for Neighborhood { found, places, layer, layer_before } in &mut sample {
                 let end = found.len();
                 for i in *layer..end {
-                    for &head in graph.neighbors(found[i]) {
+                    graph.for_arcs(found[i], |head, _| {
                         // What was found before these layers is not found again, but on a cycle of a directed graph.
-                        if places.get(&head).is_none_or(|&place| place < *layer_before) {
-                            if found.len() >= Self::LARGEST {
-                                return Growth { means, deviations };
-                            }
+                        if found.len() <= Self::LARGEST && places.get(&head).is_none_or(|&place| place < *layer_before)
+                        {
                             places.insert(head, found.len());
                             found.push(head);
                         }
+                    });
+                    if found.len() > Self::LARGEST {
+                        return Growth { means, deviations };
                     }
                 }
                 (*layer_before, *layer) = (*layer, end);

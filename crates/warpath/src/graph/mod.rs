@@ -14,6 +14,7 @@ mod growth;
 mod interop;
 mod labels;
 mod min_plus;
+pub(crate) mod sampling;
 mod statistics;
 mod survey;
 mod tiling;

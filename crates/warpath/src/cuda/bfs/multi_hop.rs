@@ -33,12 +33,13 @@ use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, queue};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::Arena;
-use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Arcs, DeviceGraph};
+use crate::cuda::graph::{Arcs, DeviceGraph, Extent, Offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::neighborhoods::{MOST, MOST_VERTICES, PARTS, TABLE_SIZE, UNIT};
+use crate::graph::sampling::Rows;
 use crate::graph::{Graph, Growth, VertexId};
 use crate::problems::Problem;
 use crate::{Error, Result};
@@ -111,7 +112,7 @@ kernel_header! {
 
 /// How far neighborhoods reach in a graph, and what they take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Shape {
+pub(in crate::cuda) struct Shape {
     radius: u32,
     /// Units of entries.
     capacity: u64,
@@ -120,7 +121,7 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(graph: &Graph, radius: Option<u32>) -> Self {
+    pub(in crate::cuda) fn of(graph: &impl Rows, radius: Option<u32>) -> Self {
         let vertices = graph.vertices() as u64;
         let growth = Growth::sample(graph, radius.unwrap_or(0) as usize);
         let radius = radius.unwrap_or(growth.suitable_radius());
@@ -155,7 +156,7 @@ struct Arrays {
     report: DeviceSlice<u32>,
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph, shape: &Shape) -> Arrays {
+fn layout(arena: &mut Arena<'_>, graph: &impl Extent, shape: &Shape) -> Arrays {
     let vertices = graph.vertices() as u64;
     Arrays {
         levels: arena.take("levels", level_count(graph)),
@@ -178,15 +179,30 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if wanted.is_some_and(|radius| radius as usize > Growth::GREATEST_RADIUS) {
         return Err(Error::invalid(format!("the radius is at most {}", Growth::GREATEST_RADIUS)));
     }
+    let longest = graph.csr().offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+    with_arcs(device, graph, parameters, (Shape::of(graph, wanted), longest), |pool, offsets, targets| {
+        Offsets::Narrow(offsets).upload(pool, graph.csr())?;
+        pool.upload(targets, graph.csr().targets())
+    })
+}
+
+/// The same of a graph of this extent, with neighborhoods of this shape unless more arcs leave a vertex than fit one: `longest` is the
+/// most. `fill` puts the arcs where they belong, in stream order.
+pub(in crate::cuda) fn with_arcs(
+    device: &Arc<dyn Device>,
+    graph: &impl Extent,
+    parameters: &Parameters,
+    (room, longest): (Shape, u64),
+    fill: impl FnOnce(&Pool, DeviceSlice<u32>, DeviceSlice<VertexId>) -> Result<()>,
+) -> Result<Box<dyn PreparedBfs>> {
     let search = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop")?;
     let build = device.function(&images::BFS_MULTI_HOP, "bfs_multi_hop_build")?;
     let shape = whole_device(&**device, search, parameters, MOST_THREADS, PARTS)?;
 
-    let room = Shape::of(graph, wanted);
-    let (on_device, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph, &room))?;
+    let (on_device, arrays) = DeviceGraph::filled(device, graph, |arena| layout(arena, graph, &room), fill)?;
     let waiting = Waiting::new(device)?;
 
-    let radius = make_neighborhoods(&on_device, &arrays, graph, &room, build)?;
+    let radius = make_neighborhoods(&on_device, &arrays, longest, &room, build)?;
     let arguments = KernelArgument {
         places: arrays.places.as_ptr(),
         entries: arrays.entries.as_ptr(),
@@ -212,7 +228,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
 fn make_neighborhoods(
     on_device: &DeviceGraph,
     arrays: &Arrays,
-    graph: &Graph,
+    longest: u64,
     room: &Shape,
     build: Function,
 ) -> Result<u32> {
@@ -226,8 +242,7 @@ fn make_neighborhoods(
     let shape = LaunchShape { shared_bytes: warp_bytes * warps, ..LaunchShape::line(blocks, warps * 32) };
     // The sample may have missed large neighborhoods, of which there are a few on most roads: then a smaller radius will
     // do. Whoever finds one has all others stop.
-    let can_have_neighborhoods = graph.csr().offsets().windows(2).all(|ends| ends[1] - ends[0] < u64::from(MOST));
-    let mut radius = if can_have_neighborhoods { room.radius } else { 0 };
+    let mut radius = if longest < u64::from(MOST) { room.radius } else { 0 };
     let (used, failed, capacity) = (report.part(0, 1), report.part(1, 1), room.capacity as u32);
     while radius > 0 {
         pool.fill(report, 0)?;

@@ -30,8 +30,9 @@ pub(super) struct Rows {
     pub(super) arcs: Arcs,
     /// As many words as weights of the kind take; `None` for unit weights.
     pub(super) weights: Option<DeviceSlice<u32>>,
-    /// The greatest weight.
-    pub(super) greatest: f64,
+    pub(super) of_weights: WeightFacts,
+    /// The most arcs that leave one vertex.
+    pub(super) longest: u64,
 }
 
 /// How large a graph is, and of what.
@@ -62,16 +63,62 @@ impl Extent for Size {
     }
 }
 
-/// What the kernels have found, in words of 64 bits.
+/// What the kernels find, in words of 64 bits, as [`Found`] has them.
 #[derive(Debug, Clone, Copy)]
 struct Findings(DeviceSlice<u64>);
 
+/// What the kernels have found.
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Found {
+    /// Not 0 if something was wrong.
+    wrong: u64,
+    greatest_id: u64,
+    /// Not 0 if some arc lacks its reverse.
+    asymmetry: u64,
+    /// The most arcs that leave one vertex.
+    longest: u64,
+    /// The bits of the greatest weight, and of the least one; all ones if there is none.
+    greatest_weight: u64,
+    least_weight: u64,
+    /// Not 0 if some weight is no whole number of 32 bits.
+    broken: u64,
+}
+
+/// What is known about the weights of a graph.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct WeightFacts {
+    pub(super) least: f64,
+    pub(super) greatest: f64,
+    /// Whether all are whole numbers of 32 bits.
+    pub(super) are_whole: bool,
+}
+
+impl Found {
+    fn weights(&self, kind: WeightKind) -> WeightFacts {
+        let greatest = weight_of_bits(self.greatest_weight, kind);
+        let least = if self.least_weight == u64::MAX { greatest } else { weight_of_bits(self.least_weight, kind) };
+        WeightFacts { least, greatest, are_whole: self.broken == 0 }
+    }
+}
+
 impl Findings {
+    const WORDS: u64 = size_of::<Found>() as u64 / 8;
+
     fn layout(arena: &mut Arena<'_>) -> Self {
-        Findings(arena.take("findings", 4))
+        Findings(arena.take("findings", Self::WORDS))
     }
 
-    /// Not 0 if something was wrong.
+    /// Nothing has been found.
+    fn start(self, pool: &Pool) -> Result<()> {
+        pool.fill(self.0, 0)?;
+        pool.fill(self.0.part(5, 1), u32::MAX)
+    }
+
+    fn read(self, pool: &Pool) -> Result<Found> {
+        Ok(bytemuck::cast(pool.read_array::<u64, { Self::WORDS as usize }>(self.0)?))
+    }
+
     fn wrong(self) -> DeviceSlice<u64> {
         self.0.part(0, 1)
     }
@@ -80,13 +127,17 @@ impl Findings {
         self.0.part(1, 1)
     }
 
-    /// Its bits.
-    fn greatest_weight(self) -> DeviceSlice<u64> {
+    fn asymmetry(self) -> DeviceSlice<u64> {
         self.0.part(2, 1)
     }
 
-    fn asymmetry(self) -> DeviceSlice<u64> {
+    fn longest(self) -> DeviceSlice<u64> {
         self.0.part(3, 1)
+    }
+
+    /// Greatest, least, broken.
+    fn of_weights(self) -> DeviceSlice<u64> {
+        self.0.part(4, 3)
     }
 }
 
@@ -147,9 +198,9 @@ fn copy_weights(
     let (Some(from), Some(to)) = (from, to) else { return Ok(()) };
     // Of 64-bit integers, those below 0 are too great if they are taken to have no sign.
     let element = if from.element == Element::I64 { Element::U64 } else { from.element };
-    let (wrong, greatest) = (findings.wrong(), findings.greatest_weight());
+    let (wrong, of_weights) = (findings.wrong(), findings.of_weights());
     let name = format!("resident_weights_{}", element.name());
-    launch!(device, &name, from.length, [from.address, from.length, to, wrong, greatest])
+    launch!(device, &name, from.length, [from.address, from.length, to, wrong, of_weights])
 }
 
 /// An error if some length is not as it has to be.
@@ -173,8 +224,8 @@ fn check_vertices(vertices: u64) -> Result<()> {
 }
 
 /// An error if something was wrong.
-fn check_findings(findings: &[u64; 4], vertices: u64) -> Result<()> {
-    if findings[0] == 0 {
+fn check_findings(found: &Found, vertices: u64) -> Result<()> {
+    if found.wrong == 0 {
         return Ok(());
     }
     Err(Error::invalid(format!(
@@ -182,6 +233,13 @@ fn check_findings(findings: &[u64; 4], vertices: u64) -> Result<()> {
          weights finite, 0 or more, and as integers below 2^32",
         vertices.saturating_sub(1)
     )))
+}
+
+/// Looks for the most arcs that leave one vertex.
+fn find_longest(pool: &Pool, offsets: Offsets, findings: Findings) -> Result<()> {
+    let (vertices, longest) = ((offsets.length() - 1) as u32, findings.longest());
+    let name = format!("resident_longest_{}", bits_of(offsets));
+    launch!(pool.device(), &name, u64::from(vertices), [offsets, vertices, longest])
 }
 
 /// The number that the bits of a weight are.
@@ -237,7 +295,7 @@ impl Rows {
         let size = Size { vertices, arcs: heads.length, weights: kind_of(weights), is_directed: true };
         device.synchronize_with_others()?;
         let (pool, (arcs, to_weights, findings)) = Pool::lay_out(device, |arena| Self::layout(arena, &size))?;
-        pool.fill(findings.0, 0)?;
+        findings.start(&pool)?;
         let name = format!("resident_offsets_{}_{}", 8 * offsets.element.bytes(), bits_of(arcs.offsets));
         let (to, wrong) = (arcs.offsets, findings.wrong());
         launch!(device, &name, offsets.length, [offsets.address, offsets.length, size.arcs, to, wrong])?;
@@ -275,16 +333,16 @@ impl Rows {
             (Edges { tails, heads, weights }, Findings::layout(arena))
         };
         let (pool, (edges, findings)) = Pool::lay_out(device, layout)?;
-        pool.fill(findings.0, 0)?;
+        findings.start(&pool)?;
         copy_ids(device, tails, limit, edges.tails, findings)?;
         copy_ids(device, heads, limit, edges.heads, findings)?;
         copy_weights(device, weights, edges.weights, findings)?;
-        let found = pool.read_array(findings.0)?;
+        let found = findings.read(&pool)?;
         check_findings(&found, limit)?;
-        let least = if tails.length == 0 { 0 } else { found[1] + 1 };
+        let least = if tails.length == 0 { 0 } else { found.greatest_id + 1 };
         let vertices = vertices.unwrap_or(least);
         check_vertices(vertices)?;
-        Self::sorted(&pool, edges, vertices, kind, weight_of_bits(found[2], kind), !directed)
+        Self::sorted(&pool, edges, vertices, kind, found.weights(kind), !directed)
     }
 
     /// Sorts edges, which are in `pool`, by tail.
@@ -293,7 +351,7 @@ impl Rows {
         edges: Edges,
         vertices: u64,
         kind: WeightKind,
-        greatest: f64,
+        of_weights: WeightFacts,
         with_reverses: bool,
     ) -> Result<Self> {
         let device = pool.device();
@@ -302,7 +360,7 @@ impl Rows {
         let size = Size { vertices, arcs: room, weights: kind, is_directed: true };
         let layout = |arena: &mut Arena<'_>| (Self::layout(arena, &size), Counting::layout_sums(arena, &size));
         let (to_pool, ((arcs, weights, findings), sums)) = Pool::lay_out(device, layout)?;
-        to_pool.fill(findings.0, 0)?;
+        findings.start(&to_pool)?;
         let (bits, places) = (bits_of(arcs.offsets), arcs.offsets.address_of_second());
         let counting = Counting { offsets: arcs.offsets, sums };
         counting.count(&to_pool, edges.tails)?;
@@ -330,7 +388,7 @@ impl Rows {
         let arcs = Arcs { targets: arcs.targets.part(0, there), ..arcs };
         let weights = weights.map(|weights| weights.part(0, there * words_of(kind)));
         let size = Size { arcs: there, ..size };
-        Ok(Rows { greatest, ..Self::checked(to_pool, size, arcs, weights, findings)? })
+        Ok(Rows { of_weights, ..Self::checked(to_pool, size, arcs, weights, findings)? })
     }
 
     /// The same with the reverse of each arc.
@@ -342,7 +400,7 @@ impl Rows {
         let (offsets, narrow) = (self.arcs.offsets, vertices as u32);
         launch!(device, &format!("resident_tails_{}", bits_of(offsets)), arcs, [offsets, narrow, arcs, tails])?;
         let edges = Edges { tails, heads: self.arcs.targets, weights: self.weights };
-        Self::sorted(&pool, edges, vertices, kind, self.greatest, true)
+        Self::sorted(&pool, edges, vertices, kind, self.of_weights, true)
     }
 
     /// What has been copied, if nothing was wrong with it.
@@ -354,7 +412,7 @@ impl Rows {
         findings: Findings,
     ) -> Result<Self> {
         // Kernels that go along arcs rely on offsets and heads.
-        check_findings(&pool.read_array(findings.0)?, size.vertices)?;
+        check_findings(&findings.read(&pool)?, size.vertices)?;
         let device = pool.device();
         let (is_wide, vertices) = (u32::from(words_of(size.weights) == 2), size.vertices as u32);
         let (of_weights, asymmetry) = (address_of(weights), findings.asymmetry());
@@ -364,9 +422,10 @@ impl Rows {
             let arcs = size.arcs;
             launch!(device, &name, arcs, [offsets, targets, of_weights, is_wide, vertices, arcs, asymmetry])?;
         }
-        let found: [u64; 4] = pool.read_array(findings.0)?;
-        let greatest = weight_of_bits(found[2], size.weights);
-        Ok(Rows { pool, size: Size { is_directed: found[3] != 0, ..size }, arcs, weights, greatest })
+        find_longest(&pool, offsets, findings)?;
+        let found = findings.read(&pool)?;
+        let size = Size { is_directed: found.asymmetry != 0, ..size };
+        Ok(Rows { pool, size, arcs, weights, of_weights: found.weights(size.weights), longest: found.longest })
     }
 
     /// Copies a graph of the host there, whose weights are 0 or more.
@@ -381,13 +440,19 @@ impl Rows {
             kind => kind,
         };
         let size = Size { vertices, arcs, weights: kind, is_directed: graph.is_directed() };
-        let (pool, (arcs, weights, _)) = Pool::lay_out(device, |arena| Self::layout(arena, &size))?;
+        let (pool, (arcs, weights, findings)) = Pool::lay_out(device, |arena| Self::layout(arena, &size))?;
+        findings.start(&pool)?;
         arcs.upload(&pool, graph.csr())?;
         if let Some(weights) = weights {
             with_weights!(graph.weights(), values => pool.upload(weights, bytemuck::cast_slice(values)))?;
         }
-        device.synchronize()?;
-        Ok(Rows { pool, size, arcs, weights, greatest: graph.weight_range().1 })
+        find_longest(&pool, arcs.offsets, findings)?;
+        let longest = findings.read(&pool)?.longest;
+        let (least, greatest) = graph.weight_range();
+        // Only what comes from elsewhere has whole numbers as floats.
+        let are_whole = matches!(kind, WeightKind::Unit | WeightKind::U32);
+        let of_weights = WeightFacts { least, greatest, are_whole };
+        Ok(Rows { pool, size, arcs, weights, of_weights, longest })
     }
 
     /// Offsets, heads and weights, on the host.

@@ -5,8 +5,10 @@
 //! the device, and answers with a [`ResidentTree`], whose arrays are on the device, too. Neither the arcs nor the answers pass
 //! through the host; what does are the sources, and a few words and samples by which searches are steered.
 //!
-//! Searches are `direction-optimizing` breadth-first search and `near-far`, as the [`Solver`](crate::Solver) has them, with the
-//! same distances and the same predecessors. For everything else [`ResidentGraph::to_graph`] copies the graph to the host.
+//! Searches are those of the [`Solver`](crate::Solver), with the same distances and the same predecessors: `multi-hop` on long thin
+//! graphs, else `direction-optimizing` breadth-first search and `near-far`. Where weights are floats and all of them whole numbers,
+//! as CuPy's sparse matrices have them for want of integers, `multi-hop` searches by integers if distances stay exact as floats, too. For
+//! everything else [`ResidentGraph::to_graph`] copies the graph to the host.
 //!
 //! Everything is in the process's primary context, which is the one that the CUDA runtime uses.
 //!
@@ -15,22 +17,26 @@
 
 mod adoption;
 mod arrays;
+mod sample;
 mod tree;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use adoption::{Rows, launch, words_of};
+use adoption::{Rows, Size, WeightFacts, launch, words_of};
 pub use arrays::{DeviceArray, Element, ForeignArray, HostArray};
+use sample::Sample;
 pub use tree::ResidentTree;
 
-use super::bfs::{PreparedBfs, direction_optimizing};
-use super::device::memory::Pool;
+use super::bfs::{self, PreparedBfs, direction_optimizing};
+use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, LaunchShape, arguments, images};
 use super::graph::{Arcs, Offsets};
-use super::sssp::near_far::{self, ArcSample, NearFar};
+use super::neighborhoods;
+use super::sssp::near_far::{self, ArcSample};
 use super::sssp::pairs::Pairs;
-use crate::algorithms::Parameters;
+use super::sssp::{self, PreparedSssp};
+use crate::algorithms::{GraphFacts, Parameters};
 use crate::formats::ReadOptions;
 use crate::graph::{Direction, Graph, VertexId, WeightKind};
 use crate::{Control, Error, Result};
@@ -43,6 +49,7 @@ pub struct ResidentGraph {
     device: Arc<dyn Device>,
     rows: Rows,
     is_directed: bool,
+    facts: OnceLock<GraphFacts>,
     prepared: Mutex<Prepared>,
 }
 
@@ -50,7 +57,9 @@ pub struct ResidentGraph {
 #[derive(Debug, Default)]
 struct Prepared {
     bfs: Option<Box<dyn PreparedBfs>>,
-    sssp: Option<NearFar>,
+    /// By whole numbers, on long thin graphs.
+    by_hops: Option<Box<dyn PreparedSssp>>,
+    by_thresholds: Option<Box<dyn PreparedSssp>>,
 }
 
 impl fmt::Debug for ResidentGraph {
@@ -59,6 +68,14 @@ impl fmt::Debug for ResidentGraph {
         let (vertices, arcs, weights) = (self.vertices(), self.arcs(), self.weight_kind().name());
         write!(out, "ResidentGraph {{ cuda:{device}, {vertices} vertices, {arcs} arcs, weights {weights} }}")
     }
+}
+
+/// What is there, or else is made now.
+fn made<T>(place: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&mut T> {
+    Ok(match place {
+        Some(there) => there,
+        None => place.insert(make()?),
+    })
 }
 
 /// The device that has these arrays.
@@ -141,7 +158,7 @@ impl ResidentGraph {
     }
 
     fn of(device: Arc<dyn Device>, rows: Rows, is_directed: bool) -> Self {
-        ResidentGraph { device, rows, is_directed, prepared: Mutex::default() }
+        ResidentGraph { device, rows, is_directed, facts: OnceLock::new(), prepared: Mutex::default() }
     }
 
     /// The number of vertices.
@@ -188,12 +205,7 @@ impl ResidentGraph {
     pub fn bfs(&self, sources: &[VertexId], predecessors: bool, control: &Control) -> Result<ResidentTree> {
         let sources = self.checked(sources)?;
         self.having_prepared(|prepared| {
-            if prepared.bfs.is_none() {
-                let fill = |pool: &Pool, arcs: Arcs| self.copy_arcs(pool, arcs);
-                let parameters = Parameters::default();
-                prepared.bfs = Some(direction_optimizing::with_arcs(&self.device, &self.rows.size, &parameters, fill)?);
-            }
-            let Some(search) = &mut prepared.bfs else { return Err(Error::Device("nothing is prepared".into())) };
+            let search = made(&mut prepared.bfs, || self.prepared_bfs())?;
             ResidentTree::of_bfs(&self.device, &mut **search, &sources, self.vertices(), predecessors, control)
         })
     }
@@ -209,15 +221,90 @@ impl ResidentGraph {
         }
         let sources = self.checked(sources)?;
         self.having_prepared(|prepared| {
-            if prepared.sssp.is_none() {
-                let delta = near_far::delta_for(&self.rows.size, self.sample()?, || self.rows.greatest);
-                let fill = |pool: &Pool, offsets: Offsets, pairs: Pairs| self.copy_pairs(pool, offsets, pairs);
-                let parameters = Parameters::default();
-                prepared.sssp = Some(near_far::with_arcs(&self.device, &self.rows.size, &parameters, delta, fill)?);
+            let ask = |search: &mut dyn PreparedSssp, size: &Size, floats| {
+                ResidentTree::of_sssp(&self.device, search, size, floats, &sources, predecessors, control)
+            };
+            if self.has_short_levels()? {
+                let search = made(&mut prepared.by_hops, || self.prepared_by_hops())?;
+                let size = Size { weights: WeightKind::U32, ..self.rows.size };
+                let floats = match self.weight_kind() {
+                    WeightKind::F32 => Some(Element::F32),
+                    WeightKind::F64 => Some(Element::F64),
+                    _ => None,
+                };
+                if let Some(tree) = ask(&mut **search, &size, floats)? {
+                    return Ok(tree);
+                }
             }
-            let Some(search) = &mut prepared.sssp else { return Err(Error::Device("nothing is prepared".into())) };
-            ResidentTree::of_sssp(&self.device, search, &self.rows.size, &sources, predecessors, control)
+            let search = made(&mut prepared.by_thresholds, || self.prepared_by_thresholds())?;
+            let tree = ask(&mut **search, &self.rows.size, None)?;
+            tree.ok_or_else(|| Error::Device("a search has found no distances".into()))
         })
+    }
+
+    /// Whether `multi-hop` is right for shortest paths: found when first asked.
+    fn has_short_levels(&self) -> Result<bool> {
+        let WeightFacts { least, greatest, are_whole } = self.rows.of_weights;
+        if !are_whole {
+            return Ok(false);
+        }
+        let facts = GraphFacts { weight_kind: WeightKind::U32, weight_range: (least, greatest), ..self.facts()? };
+        Ok(sssp::multi_hop::suits(&facts).is_some())
+    }
+
+    /// The facts about the graph without its weights, found when first asked.
+    fn facts(&self) -> Result<GraphFacts> {
+        if let Some(facts) = self.facts.get() {
+            return Ok(*facts);
+        }
+        let sample = Sample::of(&self.rows, None);
+        let facts = GraphFacts::of_rows(&sample, self.rows.longest as usize);
+        sample.check()?;
+        Ok(*self.facts.get_or_init(|| facts))
+    }
+
+    fn prepared_bfs(&self) -> Result<Box<dyn PreparedBfs>> {
+        let (device, size, parameters) = (&self.device, &self.rows.size, Parameters::default());
+        if neighborhoods::suits(&self.facts()?).is_none() || self.rows.arcs.offsets.is_wide() {
+            return direction_optimizing::with_arcs(device, size, &parameters, |pool, to| self.copy_arcs(pool, to));
+        }
+        let sample = Sample::of(&self.rows, None);
+        let shape = bfs::multi_hop::Shape::of(&sample, None);
+        sample.check()?;
+        bfs::multi_hop::with_arcs(device, size, &parameters, (shape, self.rows.longest), |pool, offsets, targets| {
+            self.copy_arcs(pool, Arcs::narrow(offsets, targets))
+        })
+    }
+
+    fn prepared_by_hops(&self) -> Result<Box<dyn PreparedSssp>> {
+        let (whole, weights) = self.whole_weights()?;
+        let sample = Sample::of(&self.rows, Some((&whole, weights)));
+        let shape = sssp::multi_hop::Shape::of(&sample, None);
+        sample.check()?;
+        let size = Size { weights: WeightKind::U32, ..self.rows.size };
+        let fill_arcs = |pool: &Pool, offsets, targets| self.copy_arcs(pool, Arcs::narrow(offsets, targets));
+        let fill_weights = |pool: &Pool, to| pool.copy_from(to, &whole, weights);
+        let parameters = Parameters::default();
+        sssp::multi_hop::with_arcs(&self.device, &size, &parameters, (shape, true), fill_arcs, fill_weights)
+    }
+
+    fn prepared_by_thresholds(&self) -> Result<Box<dyn PreparedSssp>> {
+        let delta = near_far::delta_for(&self.rows.size, self.sample()?, || self.rows.of_weights.greatest);
+        let fill = |pool: &Pool, offsets: Offsets, pairs: Pairs| self.copy_pairs(pool, offsets, pairs);
+        Ok(Box::new(near_far::with_arcs(&self.device, &self.rows.size, &Parameters::default(), delta, fill)?))
+    }
+
+    /// The weights, which are whole numbers, as such.
+    fn whole_weights(&self) -> Result<(Pool, DeviceSlice<u32>)> {
+        let count = self.rows.size.arcs;
+        let (pool, to) = Pool::lay_out(&self.device, |arena| arena.take("whole weights", count))?;
+        let Some(from) = self.rows.weights else { return Err(Error::invalid("there are no weights")) };
+        match self.weight_kind() {
+            WeightKind::F32 => launch!(&self.device, "resident_whole_f32", count, [from, count, to])?,
+            WeightKind::F64 => launch!(&self.device, "resident_whole_f64", count, [from, count, to])?,
+            _ => pool.copy_from(to, &self.rows.pool, from)?,
+        }
+        Ok((pool, to))
     }
 
     /// The sources in order, without repeats.

@@ -215,7 +215,7 @@ fn missing_reverses_are_made() {
         // SAFETY: the arrays are there, and as long as they say.
         let rows = unsafe { Rows::of_rows(&device, offsets.array, heads.array, Some(weights.array), false) }.unwrap();
         assert!(!rows.size.is_directed);
-        assert_eq!((rows.size.arcs, rows.greatest), (7, 9.0));
+        assert_eq!((rows.size.arcs, rows.of_weights.greatest), (7, 9.0));
         let resident = ResidentGraph::of(device, rows, false);
         let edges = [(0, 1, 5_u32), (0, 2, 9), (1, 1, 1), (3, 0, 7)];
         let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
@@ -343,6 +343,71 @@ fn borders() {
         assert_eq!((resident.vertices(), resident.arcs()), (0, 0));
         assert_eq!(resident.to_graph().unwrap().vertices(), 0);
         assert!(resident.bfs(&[0], true, &Control::new()).is_err());
+    }
+}
+
+/// On long thin graphs `multi-hop` searches, by whole numbers as long as floats would have the same sums.
+#[test]
+fn long_thin_graphs() {
+    fn with_weights(graph: &Graph, weights: Weights) -> Graph {
+        let csr = graph.csr();
+        let csr = crate::graph::Csr::new(csr.offsets().to_vec(), csr.targets().to_vec(), weights).unwrap();
+        Graph::from_csr(csr, graph.is_directed(), graph.labels().clone()).unwrap()
+    }
+    let is_by_hops = |resident: &ResidentGraph| {
+        let prepared = resident.prepared.lock().unwrap();
+        (prepared.by_hops.is_some(), prepared.by_thresholds.is_some())
+    };
+    for (name, times, by_thresholds) in
+        [("roads:4500", 1, false), ("grid:66x64,weights=1..9", 1, false), ("grid:66x64,weights=1..9", 1 << 20, true)]
+    {
+        let graph = crate::generate(name).unwrap();
+        let Weights::U32(weights) = graph.weights() else { panic!("{name} has other weights") };
+        let scaled: Vec<u32> = weights.iter().map(|weight| weight * times).collect();
+        let single = Weights::F32(scaled.iter().map(|&weight| weight as f32).collect());
+        let double = Weights::F64(scaled.iter().map(|&weight| weight.into()).collect());
+        // Floats of 32 bits are rounded beyond 2^24, and have to be as they would be without whole numbers.
+        for (weights, expected) in
+            [(Weights::U32(scaled), (true, false)), (double, (true, false)), (single, (true, by_thresholds))]
+        {
+            let graph = with_weights(&graph, weights);
+            for device in devices(11) {
+                let weights = weights_of(&device, graph.weights(), 3).unwrap();
+                let (offsets, heads) =
+                    (integers(&device, graph.csr().offsets(), 0), ids(&device, graph.csr().targets(), 0));
+                // SAFETY: the arrays are there, and as long as they say.
+                let rows = unsafe {
+                    Rows::of_rows(&device, offsets.array, heads.array, Some(weights.array), graph.is_directed())
+                };
+                let resident = ResidentGraph::of(device, rows.unwrap(), graph.is_directed());
+                check(name, &resident, &graph, &[0]);
+                check(name, &resident, &graph, &[17, 4000]);
+                assert_eq!(is_by_hops(&resident), expected, "{name}, {:?}", graph.weight_kind());
+            }
+        }
+    }
+}
+
+/// A sample tells the same wherever the graph is.
+#[test]
+fn samples_are_those_of_the_host() {
+    for name in ["roads:5000", "grid:70x60,weights=3..50", "uniform:12,edges-per-vertex=8,weights=1..9", "grid:64x64"] {
+        let graph = crate::generate(name).unwrap();
+        for device in devices(12) {
+            let resident = ResidentGraph::from_graph_on(device, &graph).unwrap();
+            let expected = GraphFacts::of(&graph);
+            let facts = resident.facts().unwrap();
+            let WeightFacts { least, greatest, .. } = resident.rows.of_weights;
+            assert_eq!(facts, GraphFacts::without_weights(&graph), "{name}");
+            assert_eq!((least, greatest), expected.weight_range, "{name}");
+            let weights = resident.rows.weights.map(|weights| (&resident.rows.pool, weights));
+            let sample = Sample::of(&resident.rows, weights);
+            let by_weight = sssp::multi_hop::Shape::of(&sample, None);
+            assert_eq!(by_weight, sssp::multi_hop::Shape::of(&graph, None), "{name}");
+            let by_arcs = bfs::multi_hop::Shape::of(&Sample::of(&resident.rows, None), None);
+            assert_eq!(by_arcs, bfs::multi_hop::Shape::of(&graph, None), "{name}");
+            sample.check().unwrap();
+        }
     }
 }
 

@@ -9,7 +9,6 @@ use crate::cuda::bfs::{BfsTask, PreparedBfs};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, LaunchShape, arguments, images};
 use crate::cuda::semirings::{DeviceSemiring, semirings_of};
-use crate::cuda::sssp::near_far::NearFar;
 use crate::cuda::sssp::{PreparedSssp, SsspTask};
 use crate::graph::{NO_VERTEX, VertexId};
 use crate::problems::UNREACHED;
@@ -68,31 +67,39 @@ impl ResidentTree {
         Ok(ResidentTree { distances, predecessors, statistics })
     }
 
+    /// The answer of a search by weights as `size` has them. With `floats`, distances are whole numbers and become floats of this type;
+    /// `None` if some are too great for that.
     pub(super) fn of_sssp(
         device: &Arc<dyn Device>,
-        search: &mut NearFar,
+        search: &mut dyn PreparedSssp,
         size: &Size,
+        floats: Option<Element>,
         sources: &[VertexId],
         predecessors: bool,
         control: &Control,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let mut found = None;
         for &semiring in semirings_of(size) {
             let cutoff = semiring.unreachable();
             let task = SsspTask { graph: None, semiring, sources, targets: &[], cutoff, control, statistics: false };
             let outcome = search.solve(&task)?;
-            let fits = !outcome.out_of_range;
+            let is_done = !outcome.out_of_range || floats.is_some();
             found = Some((semiring, outcome));
-            if fits {
+            if is_done {
                 break;
             }
         }
         let Some((semiring, outcome)) = found else { return Err(Error::invalid("weights of no type")) };
-        if outcome.out_of_range {
-            return Err(Error::invalid("a distance is too great for 64 bits"));
-        }
         let there = search.device_distances();
-        let distances = distances(device, semiring, there.pool, there.distances)?;
+        let distances = match floats {
+            Some(_) if outcome.out_of_range => return Ok(None),
+            Some(element) => match as_floats(device, element, there.distances)? {
+                Some(distances) => distances,
+                None => return Ok(None),
+            },
+            None if outcome.out_of_range => return Err(Error::invalid("a distance is too great for 64 bits")),
+            None => distances(device, semiring, there.pool, there.distances)?,
+        };
         let predecessors = match search.derivation().filter(|_| predecessors) {
             None => None,
             Some(derivation) => {
@@ -103,7 +110,7 @@ impl ResidentTree {
                 })?)
             }
         };
-        Ok(ResidentTree { distances, predecessors, statistics: outcome.statistics })
+        Ok(Some(ResidentTree { distances, predecessors, statistics: outcome.statistics }))
     }
 }
 
@@ -135,6 +142,20 @@ fn distances(
         }
     };
     copied(device, element, pool, words)
+}
+
+/// Distances of 32 bits as floats; `None` if some are so great that sums of such floats might be rounded to them.
+fn as_floats(device: &Arc<dyn Device>, element: Element, words: DeviceSlice<u32>) -> Result<Option<DeviceArray>> {
+    let (name, rounded) = match element {
+        Element::F32 => ("resident_floats_f32", 1 << f32::MANTISSA_DIGITS),
+        _ => ("resident_floats_f64", 1 << f64::MANTISSA_DIGITS),
+    };
+    if greatest(device, words)? >= rounded {
+        return Ok(None);
+    }
+    let count = words.length();
+    let fill = |_: &Pool, to: DeviceSlice<u32>| launch!(device, name, count, [words, count, to]);
+    DeviceArray::filled(device, element, count, fill).map(Some)
 }
 
 /// The greatest of these distances, 0 if there is none.

@@ -210,7 +210,7 @@ impl<T> OfSemiring<T> {
 }
 
 /// Takes room for the weights of the arcs: for unit weights an array of ones.
-fn layout_weights(arena: &mut Arena<'_>, graph: &Graph) -> DeviceSlice<u32> {
+fn layout_weights(arena: &mut Arena<'_>, graph: &impl Extent) -> DeviceSlice<u32> {
     let words = graph.weight_kind().bytes().max(4) / 4;
     arena.take("weights of the arcs", graph.arcs() as u64 * words)
 }

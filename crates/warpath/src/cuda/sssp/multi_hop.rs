@@ -47,11 +47,12 @@ use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Unset,
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::DeviceGraph;
+use crate::cuda::graph::{DeviceGraph, Extent, Offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::neighborhoods::{self, MOST, PARTS, TABLE_SIZE, UNIT};
-use crate::graph::{Graph, VertexId, WeightKind, Weights};
+use crate::graph::sampling::{Rows, spread_over};
+use crate::graph::{Graph, VertexId, WeightKind};
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -173,7 +174,7 @@ const GREATEST_WEIGHT: f64 = (1_u32 << 31) as f64;
 
 /// What neighborhoods there are in a graph, and what they take.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Shape {
+pub(in crate::cuda) struct Shape {
     delta: u32,
     /// Units of entries.
     capacity: u64,
@@ -182,14 +183,12 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(graph: &Graph, delta: Option<u32>) -> Self {
-        const SAMPLES: u64 = 96;
-        /// Multiples of it are spread over the vertices evenly, and fall in no step with the rows of a grid.
-        const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+    pub(in crate::cuda) fn of(graph: &impl Rows, delta: Option<u32>) -> Self {
+        const SAMPLES: usize = 96;
         let vertices = graph.vertices() as u64;
-        let sample: Vec<VertexId> = (0..SAMPLES.min(vertices))
-            .map(|index| ((u128::from(index.wrapping_mul(GOLDEN_RATIO)) * u128::from(vertices)) >> 64) as VertexId)
-            .collect();
+        let sample = spread_over(graph.vertices(), SAMPLES);
+        // The nearest by distance are mostly among three times as many by arcs.
+        graph.expect_around(&sample, 6 * INSIDE);
         let delta = delta.unwrap_or_else(|| {
             // The distance within which all samples together have that many vertices.
             let nearest = sample.iter().flat_map(|&vertex| Nearest::to(graph, vertex).take(2 * INSIDE));
@@ -223,21 +222,18 @@ impl Shape {
 }
 
 /// The vertices nearest to one, in the order of their distances: Dijkstra's algorithm, as far as it is asked.
-struct Nearest<'g> {
-    graph: &'g Graph,
-    weights: Option<&'g [u32]>,
+struct Nearest<'g, G> {
+    graph: &'g G,
     heap: BinaryHeap<Reverse<(u64, VertexId)>>,
     /// The distances of vertices that are known and not yet handed out.
     tentative: HashMap<VertexId, u64>,
     done: Vec<VertexId>,
 }
 
-impl<'g> Nearest<'g> {
-    fn to(graph: &'g Graph, vertex: VertexId) -> Self {
-        let weights = if let Weights::U32(weights) = graph.csr().weights() { Some(&weights[..]) } else { None };
+impl<'g, G: Rows> Nearest<'g, G> {
+    fn to(graph: &'g G, vertex: VertexId) -> Self {
         Nearest {
             graph,
-            weights,
             heap: BinaryHeap::from([Reverse((0, vertex))]),
             tentative: HashMap::from([(vertex, 0)]),
             done: Vec::new(),
@@ -245,7 +241,7 @@ impl<'g> Nearest<'g> {
     }
 }
 
-impl Iterator for Nearest<'_> {
+impl<G: Rows> Iterator for Nearest<'_, G> {
     type Item = (VertexId, u64);
 
     fn next(&mut self) -> Option<(VertexId, u64)> {
@@ -256,32 +252,26 @@ impl Iterator for Nearest<'_> {
             }
             self.tentative.remove(&vertex);
             self.done.push(vertex);
-            let begin = self.graph.csr().offsets()[vertex as usize] as usize;
-            for (index, &head) in self.graph.neighbors(vertex).iter().enumerate() {
-                let through = distance + u64::from(self.weights.map_or(1, |weights| weights[begin + index]));
-                if !self.done.contains(&head) && self.tentative.get(&head).is_none_or(|&known| through < known) {
-                    self.tentative.insert(head, through);
-                    self.heap.push(Reverse((through, head)));
+            let Nearest { graph, heap, tentative, done } = self;
+            graph.for_arcs(vertex, |head, weight| {
+                let through = distance + u64::from(weight);
+                if !done.contains(&head) && tentative.get(&head).is_none_or(|&known| through < known) {
+                    tentative.insert(head, through);
+                    heap.push(Reverse((through, head)));
                 }
-            }
+            });
             return Some((vertex, distance));
         }
     }
 }
 
 /// Why this algorithm is right for a graph, if it is.
-pub(super) fn suits(graph: &GraphFacts) -> Option<String> {
+pub(in crate::cuda) fn suits(graph: &GraphFacts) -> Option<String> {
     let (least, greatest) = graph.weight_range;
     if graph.weight_kind != WeightKind::U32 || least < 1.0 || greatest >= GREATEST_WEIGHT {
         return None;
     }
     neighborhoods::suits(graph)
-}
-
-/// Whether arcs alone leave a neighborhood to every vertex.
-fn can_have_neighborhoods(graph: &Graph) -> bool {
-    let fits = |ends: &[u64]| ends[1] - ends[0] < u64::from(MOST);
-    graph.weight_range().1 < GREATEST_WEIGHT && graph.csr().offsets().windows(2).all(fits)
 }
 
 fn delta(parameters: &Parameters) -> Option<u32> {
@@ -306,7 +296,7 @@ struct Arrays {
     counters: Counters,
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph, shape: &Shape) -> Arrays {
+fn layout(arena: &mut Arena<'_>, graph: &impl Extent, shape: &Shape) -> Arrays {
     let (vertices, entries) = (graph.vertices() as u64, shape.capacity * u64::from(UNIT));
     Arrays {
         weights: layout_weights(arena, graph),
@@ -327,7 +317,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, shape: &Shape) -> Arrays {
 
 impl Arrays {
     /// The argument of a search from no source.
-    fn argument(&self, graph: &Graph, shape: &Shape, delta: u32, waiting: &Waiting) -> KernelArgument {
+    fn argument(&self, graph: &impl Extent, shape: &Shape, delta: u32, waiting: &Waiting) -> KernelArgument {
         KernelArgument {
             places: self.places.as_ptr(),
             entries: self.entries.as_ptr(),
@@ -358,6 +348,26 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if wanted.is_some_and(|delta| delta > WIDEST) {
         return Err(Error::invalid(format!("`delta` is at most {WIDEST}")));
     }
+    let longest = graph.csr().offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+    let can_have_neighborhoods = longest < u64::from(MOST) && graph.weight_range().1 < GREATEST_WEIGHT;
+    let room = (Shape::of(graph, wanted), can_have_neighborhoods);
+    let fill_arcs = |pool: &Pool, offsets, targets| {
+        Offsets::Narrow(offsets).upload(pool, graph.csr())?;
+        pool.upload(targets, graph.csr().targets())
+    };
+    with_arcs(device, graph, parameters, room, fill_arcs, |pool, to| upload_weights(pool, to, graph.csr()))
+}
+
+/// The same of a graph of this extent, with neighborhoods of this shape if vertices can have any. `fill_arcs` and `fill_weights`
+/// put them where they belong, in stream order.
+pub(in crate::cuda) fn with_arcs(
+    device: &Arc<dyn Device>,
+    graph: &impl Extent,
+    parameters: &Parameters,
+    (room, can_have_neighborhoods): (Shape, bool),
+    fill_arcs: impl FnOnce(&Pool, DeviceSlice<u32>, DeviceSlice<VertexId>) -> Result<()>,
+    fill_weights: impl FnOnce(&Pool, DeviceSlice<u32>) -> Result<()>,
+) -> Result<Box<dyn PreparedSssp>> {
     let image = &images::SSSP_MULTI_HOP;
     let build = device.function(image, "sssp_multi_hop_build")?;
     let kernels = OfSemiring::new(graph, |semiring| {
@@ -365,11 +375,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, PARTS)?))
     })?;
     let by_mask = OfSemiring::new(graph, |semiring| mask::Kernels::right(&**device, semiring))?;
-    let room = Shape::of(graph, wanted);
-    let (on_device, arrays) = DeviceGraph::upload(device, graph, |arena| layout(arena, graph, &room))?;
-    upload_weights(&on_device.pool, arrays.weights, graph.csr())?;
+    let (on_device, arrays) = DeviceGraph::filled(device, graph, |arena| layout(arena, graph, &room), fill_arcs)?;
+    fill_weights(&on_device.pool, arrays.weights)?;
     let waiting = Waiting::new(device)?;
-    let delta = make_neighborhoods(&on_device, &arrays, graph, &room, build)?;
+    let delta = make_neighborhoods(&on_device, &arrays, can_have_neighborhoods, &room, build)?;
     let arguments = arrays.argument(graph, &room, delta, &waiting);
     let semiring = DeviceSemiring::Narrow;
     Ok(Box::new(MultiHop { graph: on_device, kernels, by_mask, arguments, arrays, waiting, semiring }))
@@ -379,7 +388,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
 fn make_neighborhoods(
     on_device: &DeviceGraph,
     arrays: &Arrays,
-    graph: &Graph,
+    can_have_neighborhoods: bool,
     room: &Shape,
     build: Function,
 ) -> Result<u32> {
@@ -389,7 +398,7 @@ fn make_neighborhoods(
     let blocks = device.blocks_at_once(build, warps * 32, WARP_BYTES * warps)?.max(1);
     let shape = LaunchShape { shared_bytes: WARP_BYTES * warps, ..LaunchShape::line(blocks, warps * 32) };
     // The sample may have missed large neighborhoods: then smaller ones will do, as far as there are any.
-    let mut delta = if can_have_neighborhoods(graph) { room.delta } else { 0 };
+    let mut delta = if can_have_neighborhoods { room.delta } else { 0 };
     let counters = arrays.report.words();
     while delta > 0 {
         pool.fill(arrays.report, 0)?;
