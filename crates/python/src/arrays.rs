@@ -161,10 +161,13 @@ pub(crate) fn weights(object: Option<&Bound<'_, PyAny>>, arcs: usize) -> PyResul
     }
     match integers_of(&array, |value| i32::try_from(value).ok())? {
         Some(Ok(values)) => Ok(Weights::I32(values)),
-        _ => Err(PyValueError::new_err(
-            "integer weights have to fit 32 bits, with a sign or all without; convert them to float64",
-        )),
+        _ => Err(weights_too_wide()),
     }
+}
+
+/// The error for integers that are no weights.
+pub(crate) fn weights_too_wide() -> PyErr {
+    PyValueError::new_err("integer weights have to fit 32 bits, with a sign or all without; convert them to float64")
 }
 
 /// What [`_survey`] finds: the least and the greatest number, whether all are finite and all finite ones whole, and all of them as

@@ -24,9 +24,9 @@ pub(crate) const LONG: usize = 1 << 15;
 
 /// A graph, prepared once and asked many times, from several threads if you like.
 ///
-/// `Graph(data)` takes a SciPy sparse matrix or array, a NetworkX or igraph graph, a table of pandas, polars or PyArrow (columns
-/// `source`, `target` and, if there is one, `weight`), a pair or triple of arrays (tails, heads, weights), or a list of edges. Of
-/// parallel edges the shortest counts. Vertices are the numbers from 0 on; where the data has names, `labels` has these in order, and
+/// `Graph(data)` takes a SciPy sparse matrix or array, a NetworkX or igraph graph, a table (columns `source`, `target` and, if there is
+/// one, `weight`) of pandas or of any package that has Arrow's PyCapsule interface, such as polars, PyArrow and DuckDB, a pair or triple
+/// of arrays (tails, heads, weights), or a list of edges. Of parallel edges the shortest counts. Vertices are the numbers from 0 on; where the data has names, `labels` has these in order, and
 /// `vertex` finds one.
 ///
 /// `engine` is `"auto"`, `"cpu"`, `"cuda"` or `"cuda:N"`; `threads` the number of threads, 0 for all cores; `memory` the most bytes that a

@@ -1,6 +1,6 @@
 """Shortest paths and reachability in large graphs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, Self, final
 
@@ -19,6 +19,7 @@ __all__ = [
     "VerificationError",
     "__version__",
     "_command",
+    "_edges_of_stream",
     "_sparse_rows",
     "_survey",
     "generated_coordinates",
@@ -27,6 +28,9 @@ __all__ = [
 __version__: str
 
 def _command(arguments: Sequence[str]) -> int: ...
+def _edges_of_stream(
+    table: Any, choose: Callable[[list[str]], tuple[int, int, int | None]]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[Any] | None, list[str] | None]: ...
 def _sparse_rows(
     matrix: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
