@@ -104,6 +104,11 @@ impl Graph {
         py.detach(|| self.solver.read().unwrap_or_else(PoisonError::into_inner).graph().clone())
     }
 
+    /// The most bytes that a request may take, if there is a limit.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.options.memory
+    }
+
     /// Answers a request, with a look at signals unless the graph is small.
     pub(crate) fn solve<T: Send>(
         &self,

@@ -1,13 +1,14 @@
 //! The extension module `warpath._warpath`, under the Python package of the same folder.
 //!
 //! `graph.rs` has the graph, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `files.rs` reads and writes it,
-//! `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the answers, `scipy_rows.rs` those for
-//! `warpath.csgraph`, `arrays.rs` NumPy's arrays on the way in, `tables.rs` the edges of tables, `arrow_stream.rs` the batches of their rows,
-//! `calls.rs` runs work without the interpreter and listens for Ctrl-C, `forks.rs` gives forked processes threads, `errors.rs` turns errors
-//! into exceptions.
+//! `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the answers, `blocks.rs` asks for rows in
+//! blocks, `scipy_rows.rs` has the rows of `warpath.csgraph`, `arrays.rs` NumPy's arrays on the way in, `tables.rs` the edges of tables,
+//! `arrow_stream.rs` the batches of their rows, `calls.rs` runs work without the interpreter and listens for Ctrl-C, `forks.rs` gives
+//! forked processes threads, `errors.rs` turns errors into exceptions.
 
 mod arrays;
 mod arrow_stream;
+mod blocks;
 mod calls;
 mod construction;
 mod coordinates;

@@ -1,6 +1,6 @@
 """Shortest paths and reachability in large graphs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Self, final
 
@@ -219,6 +219,17 @@ class Graph:
         progress: bool = False,
     ) -> NDArray[Any]:
         """Writes the distances that ``apsp`` finds into a ``.npy`` file as they are found, and maps it."""
+
+    def apsp_blocks(
+        self,
+        *,
+        sources: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        rows: int | None = None,
+        algorithm: str | None = None,
+        progress: bool = False,
+    ) -> Iterator[tuple[NDArray[np.uint32], NDArray[Any]]]:
+        """The distances that ``apsp`` finds, a block of rows after another: the sources of each, and a row for each source."""
 
     def reductions(
         self,
