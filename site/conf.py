@@ -46,7 +46,7 @@ maximum_signature_line_length = 88
 nitpicky = True
 nitpick_ignore_regex = [
     (r"py:.*", r"(np|numpy|nx|networkx|scipy|collections|os|typing|pathlib)\..*"),
-    (r"py:class", r"Any|ArrayLike|Callable|DTypeLike|Hashable|Mapping|ModuleType|NDArray|PathLike|Sequence"),
+    (r"py:class", r"Any|ArrayLike|Callable|DTypeLike|Hashable|Iterator|Mapping|ModuleType|NDArray|PathLike|Sequence"),
 ]
 
 # The builder `coverage` warns of a public name that no page has.

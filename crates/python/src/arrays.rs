@@ -1,4 +1,4 @@
-//! NumPy's arrays on the way in: vertices, offsets and weights of any type of number.
+//! Arrays on the way in: vertices, offsets and weights of any type of number, in NumPy's arrays or on a GPU.
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
 use warpath::graph::Weights;
+use warpath::resident::{self, ForeignArray};
 use warpath::{VertexId, on_huge_pages};
 
 use crate::errors::exception;
@@ -56,6 +57,21 @@ pub(crate) fn vertices(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<Ve
         }
     }
     integers(object, what, |value: i128| VertexId::try_from(value).ok().filter(|&v| v < VertexId::MAX))
+}
+
+/// An array of another package, as `warpath._device` has it: address, length, type.
+pub(crate) fn foreign(object: &Bound<'_, PyAny>) -> PyResult<ForeignArray> {
+    let (address, length, name, _owner): (u64, u64, String, Bound<'_, PyAny>) = object.extract()?;
+    let element = match name.as_str() {
+        "i4" => resident::Element::I32,
+        "u4" => resident::Element::U32,
+        "i8" => resident::Element::I64,
+        "u8" => resident::Element::U64,
+        "f4" => resident::Element::F32,
+        "f8" => resident::Element::F64,
+        _ => return Err(PyValueError::new_err(format!("an array on a device of type {name}"))),
+    };
+    Ok(ForeignArray { address, length, element })
 }
 
 /// Pairs of vertices: an array of two columns, or a list of pairs.
@@ -161,10 +177,13 @@ pub(crate) fn weights(object: Option<&Bound<'_, PyAny>>, arcs: usize) -> PyResul
     }
     match integers_of(&array, |value| i32::try_from(value).ok())? {
         Some(Ok(values)) => Ok(Weights::I32(values)),
-        _ => Err(PyValueError::new_err(
-            "integer weights have to fit 32 bits, with a sign or all without; convert them to float64",
-        )),
+        _ => Err(weights_too_wide()),
     }
+}
+
+/// The error for integers that are no weights.
+pub(crate) fn weights_too_wide() -> PyErr {
+    PyValueError::new_err("integer weights have to fit 32 bits, with a sign or all without; convert them to float64")
 }
 
 /// What [`_survey`] finds: the least and the greatest number, whether all are finite and all finite ones whole, and all of them as

@@ -1,6 +1,6 @@
-//! Arrays on a GPU, of other packages on the way in and our own on the way out, and the answers that consist of them.
+//! Answers in the memory of a GPU, and the arrays that they consist of.
 //!
-//! Ours speak the two languages that packages have for that: `__cuda_array_interface__` and DLPack.
+//! These speak the two languages that packages have for that: `__cuda_array_interface__` and DLPack.
 //!
 //! *Invariants.* The structures of DLPack are laid out as its header has them, version 0. Whoever takes a capsule calls its deleter
 //! once; a capsule that nobody took does so when it goes.
@@ -13,26 +13,11 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use warpath::resident::{DeviceArray as Array, Element, ForeignArray, HostArray, ResidentGraph, ResidentTree};
+use warpath::resident::{DeviceArray as Array, Element, HostArray, ResidentGraph, ResidentTree};
 use warpath::{Control, VertexId};
 
 use crate::errors::exception;
 use crate::graph::Graph;
-
-/// An array of another package, as `warpath._device` has it: address, length, type.
-pub(crate) fn foreign(object: &Bound<'_, PyAny>) -> PyResult<ForeignArray> {
-    let (address, length, name, _owner): (u64, u64, String, Bound<'_, PyAny>) = object.extract()?;
-    let element = match name.as_str() {
-        "i4" => Element::I32,
-        "u4" => Element::U32,
-        "i8" => Element::I64,
-        "u8" => Element::U64,
-        "f4" => Element::F32,
-        "f8" => Element::F64,
-        _ => return Err(PyValueError::new_err(format!("an array on a device of type {name}"))),
-    };
-    Ok(ForeignArray { address, length, element })
-}
 
 /// DLPack's `DLDeviceType` for memory of CUDA.
 const DL_CUDA: i32 = 2;

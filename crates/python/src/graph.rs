@@ -17,9 +17,8 @@ use warpath::hierarchy::Hierarchy;
 use warpath::resident::ResidentGraph;
 use warpath::{Solver, VertexId};
 
-use crate::arrays::{vertices, weights};
+use crate::arrays::{foreign, vertices, weights};
 use crate::construction::{of_edges, of_rows};
-use crate::device::foreign;
 use crate::errors::exception;
 use crate::forks::with_threads;
 use crate::kept::{Kept, Options, Size};
@@ -33,9 +32,9 @@ pub(crate) const LONG: usize = 1 << 15;
 
 /// A graph, prepared once and asked many times, from several threads if you like.
 ///
-/// `Graph(data)` takes a SciPy sparse matrix or array, a NetworkX or igraph graph, a table of pandas, polars or PyArrow (columns
-/// `source`, `target` and, if there is one, `weight`), a pair or triple of arrays (tails, heads, weights), or a list of edges. Of
-/// parallel edges the shortest counts. Vertices are the numbers from 0 on; where the data has names, `labels` has these in order, and
+/// `Graph(data)` takes a SciPy sparse matrix or array, a NetworkX or igraph graph, a table (columns `source`, `target` and, if there is
+/// one, `weight`) of pandas or of any package that has Arrow's PyCapsule interface, such as polars, PyArrow and DuckDB, a pair or triple
+/// of arrays (tails, heads, weights), or a list of edges. Of parallel edges the shortest counts. Vertices are the numbers from 0 on; where the data has names, `labels` has these in order, and
 /// `vertex` finds one.
 ///
 /// `engine` is `"auto"`, `"cpu"`, `"cuda"` or `"cuda:N"`; `threads` the number of threads, 0 for all cores; `memory` the most bytes that a
@@ -70,6 +69,11 @@ impl Graph {
     /// What is known of the graph wherever it is.
     pub(crate) fn size(&self, py: Python<'_>) -> Size {
         py.detach(|| self.kept.size())
+    }
+
+    /// The most bytes that a request may take, if there is a limit.
+    pub(crate) fn memory(&self) -> Option<u64> {
+        self.kept.options.memory
     }
 
     /// Answers a request, with a look at signals unless the graph is small.

@@ -1,11 +1,14 @@
 //! The extension module `warpath._warpath`, under the Python package of the same folder.
 //!
-//! `graph.rs` has the graph, `kept.rs` its solver, `device.rs` arrays and answers on a GPU, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `files.rs` reads and writes it, `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the
-//! answers, `scipy_rows.rs` those for `warpath.csgraph`, `arrays.rs` NumPy's arrays on the way in, `calls.rs` runs work without the
-//! interpreter and listens for Ctrl-C, `forks.rs` gives forked processes threads,
-//! `errors.rs` turns errors into exceptions.
+//! `graph.rs` has the graph, `kept.rs` its solver, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `files.rs`
+//! reads and writes it, `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the answers,
+//! `device.rs` those on a GPU, `blocks.rs` asks for rows in blocks, `scipy_rows.rs` has the rows of `warpath.csgraph`, `arrays.rs` arrays on
+//! the way in, `tables.rs` the edges of tables, `arrow_stream.rs` the batches of their rows, `calls.rs` runs work without the interpreter
+//! and listens for Ctrl-C, `forks.rs` gives forked processes threads, `errors.rs` turns errors into exceptions.
 
 mod arrays;
+mod arrow_stream;
+mod blocks;
 mod calls;
 mod construction;
 mod coordinates;
@@ -20,6 +23,7 @@ mod reductions;
 mod requests;
 mod results;
 mod scipy_rows;
+mod tables;
 
 /// Shortest paths and reachability in large graphs.
 #[pyo3::pymodule(gil_used = false)]
@@ -42,6 +46,8 @@ mod _warpath {
     use super::reductions::RowReductions;
     #[pymodule_export]
     use super::results::{DistanceMatrix, Reachability, ShortestPathTree};
+    #[pymodule_export]
+    use super::tables::_edges_of_stream;
 
     /// Runs the command `warpath` with these arguments, of which the first is the program's name, and returns its exit code.
     #[pyo3::pyfunction]

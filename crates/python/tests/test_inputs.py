@@ -115,11 +115,20 @@ def test_tables():
     assert graph.labels == ["x", "y", "z"] and graph.arcs == 2
 
 
-@pytest.mark.parametrize("package", ["pandas", "polars", "pyarrow"])
-def test_tables_of_packages(package):
-    module = pytest.importorskip(package)
-    table = module.table(columns()) if package == "pyarrow" else module.DataFrame(columns())
-    check(warpath.Graph(table))
+def test_columns_of_data_frames():
+    pandas = pytest.importorskip("pandas")
+    check(warpath.Graph(pandas.DataFrame(columns())))
+    check(warpath.Graph(pandas.DataFrame(np.array(EDGES)), source=0, target=1, weight=2))
+    names = warpath.Graph(pandas.DataFrame({"from": ["b", "a"], "to": ["a", "c"], "other": [1, "two"]}))
+    assert names.labels == ["a", "b", "c"] and names.arcs == 2
+    for missing in ({"source": ["a", None]}, {"source": [1, None]}, {"source": [0, 1], "cost": [1.0, None]}):
+        column = list(missing)[-1]
+        with pytest.raises(ValueError, match=f"column '{column}' has missing values"):
+            warpath.Graph(pandas.DataFrame({**missing, "target": [1, 2]}))
+    with pytest.raises(TypeError, match="column 'source': vertices are integers or text"):
+        warpath.Graph(pandas.DataFrame({"source": [0.0, 1.0], "target": [1, 2]}))
+    with pytest.raises(KeyError, match="2 columns 'to'"):
+        warpath.Graph(pandas.DataFrame([(0, 1, 2)], columns=["from", "to", "to"]))
 
 
 def test_arrays_by_dlpack():

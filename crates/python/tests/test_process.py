@@ -244,6 +244,24 @@ def test_keyboard_interrupt_ends_a_long_search() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
+def test_keyboard_interrupt_in_a_block() -> None:
+    graph = random_graph(20_000, 100_000)
+    main = threading.main_thread().ident
+    assert main is not None
+    # One block is far more work than is waited for.
+    blocks = graph.apsp_blocks(sources=[*range(20_000)] * 20, targets=range(100), rows=400_000)
+    timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
+    begun = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        next(blocks)
+    assert time.monotonic() - begun < 20
+    timer.join()
+    # The graph answers as before.
+    assert [len(sources) for sources, _ in graph.apsp_blocks(sources=range(100), rows=50)] == [50, 50]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
 def test_keyboard_interrupt_without_a_handler_of_python() -> None:
     source = """
     import os, signal, threading

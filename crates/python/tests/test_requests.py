@@ -194,6 +194,140 @@ def test_tables_go_to_files(tmp_path):
     np.testing.assert_array_equal(graph.apsp_to_npy(tmp_path / "rows.npy", sources=[1, 2], resume=True), mapped)
 
 
+def joined(blocks):
+    """The sources and rows of all blocks, which have one type."""
+    blocks = list(blocks)
+    assert len({distances.dtype for _, distances in blocks}) == 1
+    assert all(len(sources) == len(distances) for sources, distances in blocks)
+    return np.concatenate([sources for sources, _ in blocks]), np.concatenate([distances for _, distances in blocks])
+
+
+@pytest.mark.parametrize("weights", ["unit", "int32", "negative", "float32", "float64"])
+def test_blocks_are_rows_of_the_matrix(weights):
+    graph = some_graph(arcs=120)
+    if weights == "unit":
+        graph = warpath.Graph(graph.edges(), vertices=60)
+    elif weights == "negative":
+        tails, heads = graph.edges()
+        forward = tails < heads
+        graph = warpath.Graph((tails[forward], heads[forward], graph.weights[forward].astype(int) - 25), vertices=60)
+    else:
+        graph.set_weights(graph.weights.astype(weights))
+    assert graph.weight_type == {"unit": "unit", "int32": "u32", "negative": "i32", "float32": "f32", "float64": "f64"}[weights]
+    expected = graph.apsp().distances
+    for rows, lengths in (1, [1] * 60), (7, [7] * 8 + [4]), (60, [60]), (61, [60]), (2**62, [60]), (None, [60]):
+        blocks = list(graph.apsp_blocks(rows=rows))
+        assert [len(distances) for _, distances in blocks] == lengths
+        assert all(distances.dtype == expected.dtype for _, distances in blocks)
+        sources, distances = joined(blocks)
+        assert sources.tolist() == list(range(60)) and sources.dtype == np.uint32
+        np.testing.assert_array_equal(distances, expected)
+    # Rows are in the order of sources, and as often as these.
+    chosen, targets = [5, 3, 5, 0, 59], [1, 1, 30]
+    sources, distances = joined(graph.apsp_blocks(sources=chosen, targets=targets, rows=2))
+    assert sources.tolist() == chosen
+    np.testing.assert_array_equal(distances, expected[np.ix_(chosen, targets)])
+    assert [block[1].shape for block in graph.apsp_blocks(targets=[], rows=40)] == [(40, 0), (20, 0)]
+    distances[:] = 0  # They are the caller's own.
+
+
+def test_blocks_are_checked_before_the_first():
+    graph = some_graph()
+    for options in {"sources": [0, 60]}, {"targets": [60]}:
+        for request in graph.apsp, graph.apsp_blocks:
+            with pytest.raises(ValueError, match="60 is not a vertex"):
+                request(**options)
+    with pytest.raises(ValueError, match="one row or more"):
+        graph.apsp_blocks(rows=0)
+    with pytest.raises(OverflowError):
+        graph.apsp_blocks(rows=-1)
+    with pytest.raises(ValueError, match="no such"):
+        graph.apsp_blocks(algorithm="no such")
+    with pytest.raises(ValueError, match="-1 is out of range"):
+        graph.apsp_blocks(sources=[-1])
+
+
+def test_blocks_of_no_rows():
+    assert list(warpath.Graph([], vertices=0).apsp_blocks()) == []
+    assert list(some_graph().apsp_blocks(sources=[])) == []
+    blocks = iter(some_graph().apsp_blocks(rows=59))
+    assert [len(sources) for sources, _ in blocks] == [59, 1]
+    assert next(blocks, None) is None
+
+
+def test_all_blocks_have_the_type_that_one_of_them_needs():
+    # From 0 on there are distances beyond 31 bits, and from 1 on some beyond 32; those from 4 on are small.
+    heavy = 2**32 - 2
+    graph = warpath.Graph([(0, 1, 2**31), (1, 2, heavy), (2, 3, heavy), (4, 5, 1)])
+    blocks = list(graph.apsp_blocks(rows=1))
+    assert [distances.dtype for _, distances in blocks] == [np.int64] * 6
+    np.testing.assert_array_equal(joined(blocks)[1], graph.apsp().distances)
+    assert blocks[0][1].max() > 2**32 and blocks[4][1].tolist() == [[-1, -1, -1, -1, 0, 1]]
+    # One that is just short enough for all.
+    short = warpath.Graph([(0, 1, 2**31 - 2), (1, 2, 1)])
+    sources, distances = joined(short.apsp_blocks(rows=2))
+    assert distances.dtype == np.int32 and distances.tolist() == [[0, 2**31 - 2, 2**31 - 1], [-1, 0, 1], [-1, -1, 0]]
+
+
+def test_blocks_use_a_hierarchy_and_as_much_memory_as_there_is():
+    graph = warpath.generate("roads:3000", memory=4_000_000, engine="cpu")
+    with pytest.raises(MemoryError):
+        graph.apsp()
+    blocks = list(graph.apsp_blocks())
+    # A quarter of the memory.
+    assert [len(sources) for sources, _ in blocks] == [83] * 36 + [12]
+    expected = graph.apsp(sources=range(20)).distances
+    np.testing.assert_array_equal(joined(blocks)[1][:20], expected)
+    again = warpath.generate("roads:3000", engine="cpu")
+    assert not again.prepared
+    np.testing.assert_array_equal(joined(again.apsp_blocks(rows=1000, algorithm="hierarchy"))[1][:20], expected)
+    assert again.prepared
+
+
+def test_a_hierarchy_is_made_if_it_pays_for_all_blocks():
+    graph = warpath.generate("roads:50000", engine="cpu")
+    graph.apsp(sources=[0, 1])
+    assert not graph.prepared
+    sources, distances = next(graph.apsp_blocks(rows=2))
+    assert graph.prepared
+    np.testing.assert_array_equal(distances, graph.apsp(sources=[0, 1], algorithm="repeated-searches").distances)
+    # What was asked for is done.
+    graph = warpath.generate("roads:50000", engine="cpu")
+    next(graph.apsp_blocks(rows=2, algorithm="repeated-searches"))
+    assert not graph.prepared
+
+
+def test_blocks_have_the_weights_that_the_first_one_had():
+    graph = some_graph()
+    expected = graph.apsp().distances.copy()
+    blocks = graph.apsp_blocks(rows=30)
+    np.testing.assert_array_equal(next(blocks)[1], expected[:30])
+    graph.prepare()
+    others = graph.apsp_blocks(rows=30)
+    graph.set_weights(graph.weights * 2)
+    for begun in blocks, others:
+        with pytest.raises(RuntimeError, match="other weights"):
+            next(begun)
+    np.testing.assert_array_equal(joined(graph.apsp_blocks())[1][expected > 0], 2 * expected[expected > 0])
+
+
+def test_progress_of_blocks(monkeypatch):
+    from warpath import _progress
+
+    shown = []
+
+    class Bar:
+        def show(self, stage, done, total):
+            shown.append((stage, done, total))
+
+        def close(self):
+            shown.append("closed")
+
+    monkeypatch.setattr(_progress, "bar", Bar)
+    list(some_graph().apsp_blocks(rows=40, progress=True))
+    assert shown == [("solve", 0, 60), ("solve", 40, 60), ("solve", 60, 60), "closed"]
+
+
 def test_searches_have_cutoffs_and_nearest_sources():
     graph = some_graph(directed=False)
     whole = graph.sssp(0).distances

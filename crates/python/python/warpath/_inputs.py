@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
 
 from . import _device
+from ._warpath import _edges_of_stream
 
 #: Kind, two arrays, weights, number of vertices, whether edges have a direction, names of the vertices. The kind is ``"rows"``, whose
 #: arrays are offsets and heads, or ``"edges"``, whose arrays are tails and heads; ``"device rows"`` or ``"device edges"`` if the arrays
@@ -196,53 +198,59 @@ def _of_igraph(data: Any, weight: Any, directed: bool | None) -> Arrays:
 def _of_table(
     data: Any, source: Any, target: Any, weight: Any, directed: bool | None, vertices: int | None
 ) -> Arrays:
-    names = _column_names(data)
+    def chosen(names: list[Any]) -> tuple[int, int, int | None]:
+        return _places(names, source, target, weight)
 
-    def found(asked: Any, usual: tuple[str, ...], what: str) -> Any:
-        if asked is not None:
-            if asked not in names:
-                raise KeyError(f"there is no column {asked!r}; there are {names}")
-            return asked
-        for name in names:
-            if isinstance(name, str) and name.lower() in usual:
-                return name
-        if what == "weight":
-            return None
-        raise KeyError(f"no column looks like the {what} of an edge, name it by {what}=; there are {names}")
+    # The stream of pandas needs PyArrow, copies all columns, and has text for their names, whatever these are.
+    is_stream = hasattr(data, "__arrow_c_stream__") and not hasattr(data, "iloc")
+    tails, heads, weights, labels = _edges_of_stream(data, chosen) if is_stream else _edges_of_columns(data, chosen)
+    count = vertices if labels is None else len(labels)
+    return ("edges", tails, heads, weights, count, directed is not False, labels)
 
-    tails = _column(data, found(source, _TAILS, "source"))
-    heads = _column(data, found(target, _HEADS, "target"))
-    column = found(weight, _WEIGHTS, "weight")
-    weights = None if column is None else _column(data, column)
+
+def _places(names: list[Any], source: Any, target: Any, weight: Any) -> tuple[int, int, int | None]:
+    """Where among the columns of a table tails, heads and, if there are any, weights are."""
+
+    def found(asked: Any, usual: tuple[str, ...], what: str) -> int | None:
+        if asked is None:
+            fit = [name for name in names if isinstance(name, str) and name.lower() in usual]
+            if not fit and what == "weight":
+                return None
+            if not fit:
+                raise KeyError(f"no column looks like the {what} of an edge, name it by {what}=; there are {names}")
+            asked = fit[0]
+        if asked not in names:
+            raise KeyError(f"there is no column {asked!r}; there are {names}")
+        if names.count(asked) > 1:
+            raise KeyError(f"there are {names.count(asked)} columns {asked!r}")
+        return names.index(asked)
+
+    tails, heads = found(source, _TAILS, "source"), found(target, _HEADS, "target")
+    return cast(int, tails), cast(int, heads), found(weight, _WEIGHTS, "weight")
+
+
+def _edges_of_columns(
+    data: Any, chosen: Callable[[list[Any]], tuple[int, int, int | None]]
+) -> tuple[Any, Any, Any, list[str] | None]:
+    """Tails, heads, weights and names of vertices, of a table whose columns become arrays of NumPy."""
+    names = list(data.columns)
+    tail, head, weight = chosen(names)
+    tails, heads = _column(data, names[tail]), _column(data, names[head])
+    weights = None if weight is None else _column(data, names[weight])
+    for place, ends in ((tail, tails), (head, heads)):
+        if len(ends) and ends.dtype.kind not in "iuOSTU":
+            raise TypeError(f"column {names[place]!r}: vertices are integers or text, not {ends.dtype}")
     if tails.dtype.kind in "iu" and heads.dtype.kind in "iu":
-        return ("edges", tails, heads, weights, vertices, directed is not False, None)
+        return tails, heads, weights, None
     labels, numbers = np.unique(np.concatenate([tails.astype(str), heads.astype(str)]), return_inverse=True)
-    count = len(tails)
-    return ("edges", numbers[:count], numbers[count:], weights, len(labels), directed is not False, labels.tolist())
-
-
-def _column_names(data: Any) -> list[Any]:
-    if hasattr(data, "column_names"):  # PyArrow
-        return list(data.column_names)
-    if hasattr(data, "columns"):  # pandas, polars
-        return list(data.columns)
-    return list(_table(data).column_names)
-
-
-def _table(data: Any) -> Any:
-    """A table of any package that speaks Arrow, as PyArrow's."""
-    import pyarrow
-
-    return pyarrow.table(data)
+    return numbers[: len(tails)], numbers[len(tails) :], weights, labels.tolist()
 
 
 def _column(data: Any, name: Any) -> Any:
-    if not hasattr(data, "__getitem__"):
-        data = _table(data)
     column = data[name]
-    if hasattr(column, "to_numpy"):
-        return np.asarray(column.to_numpy())
-    return np.asarray(column)
+    if hasattr(column, "isna") and column.isna().any():
+        raise ValueError(f"column {name!r} has missing values")
+    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)
 
 
 def _of_list(data: Any, directed: bool | None, vertices: int | None) -> Arrays:

@@ -1,6 +1,6 @@
 """Shortest paths and reachability in large graphs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Literal, Self, final, overload
 
@@ -21,6 +21,7 @@ __all__ = [
     "VerificationError",
     "__version__",
     "_command",
+    "_edges_of_stream",
     "_sparse_rows",
     "_survey",
     "generated_coordinates",
@@ -29,6 +30,9 @@ __all__ = [
 __version__: str
 
 def _command(arguments: Sequence[str]) -> int: ...
+def _edges_of_stream(
+    table: Any, choose: Callable[[list[str]], tuple[int, int, int | None]]
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[Any] | None, list[str] | None]: ...
 def _sparse_rows(
     matrix: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
@@ -241,6 +245,17 @@ class Graph:
         progress: bool = False,
     ) -> NDArray[Any]:
         """Writes the distances that ``apsp`` finds into a ``.npy`` file as they are found, and maps it."""
+
+    def apsp_blocks(
+        self,
+        *,
+        sources: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        rows: int | None = None,
+        algorithm: str | None = None,
+        progress: bool = False,
+    ) -> Iterator[tuple[NDArray[np.uint32], NDArray[Any]]]:
+        """The distances that ``apsp`` finds, a block of rows after another: the sources of each, and a row for each source."""
 
     def reductions(
         self,

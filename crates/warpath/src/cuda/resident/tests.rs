@@ -1,4 +1,6 @@
 //! Graphs on a device are asked what a solver on the CPU is asked about the same graph on the host.
+//!
+//! *Invariants.* Arrays are given with the addresses and lengths that they have.
 
 use bytemuck::Pod;
 
