@@ -1,4 +1,9 @@
 //! Arrays on the way in: vertices, offsets and weights of any type of number, in NumPy's arrays or on a GPU.
+//!
+//! *Invariants.* A list is as long as what was written to it.
+
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};
@@ -6,7 +11,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::prelude::*;
-use warpath::graph::Weights;
+use warpath::graph::{Weights, WholeNumbers, whole_numbers};
 use warpath::resident::{self, ForeignArray};
 use warpath::{VertexId, on_huge_pages};
 
@@ -46,15 +51,13 @@ macro_rules! with_values {
 
 /// The vertices that an integer, or an array of integers of any type, stands for.
 pub(crate) fn vertices(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<VertexId>> {
-    if let Ok(array) = object.cast::<numpy::PyArray1<i32>>()
-        && let Ok(values) = array.readonly().as_slice()
-    {
-        // The usual type, and the quickest way. The copy is looked at: without the interpreter's lock, another thread may write to
-        // the array meanwhile.
-        let copied = copied(values);
-        if copied.iter().fold(0, |signs, value| signs | value) >= 0 {
-            return Ok(bytemuck::cast_vec::<i32, VertexId>(copied));
-        }
+    // The usual types, and the quickest way: all below 2^31.
+    const MOST: u64 = i32::MAX as u64;
+    if let Some(found) = quickly(object, |value: i32| i64::from(value) as u64, |bits| bits as VertexId, MOST)? {
+        return Ok(found);
+    }
+    if let Some(found) = quickly(object, |value: i64| value as u64, |bits| bits as VertexId, MOST)? {
+        return Ok(found);
     }
     integers(object, what, |value: i128| VertexId::try_from(value).ok().filter(|&v| v < VertexId::MAX))
 }
@@ -90,15 +93,13 @@ pub(crate) fn pairs(object: &Bound<'_, PyAny>) -> PyResult<Vec<(VertexId, Vertex
 
 /// The offsets of rows.
 pub(crate) fn offsets(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u64>> {
-    if let Ok(array) = object.cast::<numpy::PyArray1<i32>>()
-        && let Ok(values) = array.readonly().as_slice()
-    {
-        // The usual type. Numbers below 0 become too great for any of them, and are found here.
-        let mut wide = on_huge_pages(Vec::with_capacity(values.len()));
-        wide.extend(values.iter().map(|&value| i64::from(value) as u64));
-        if wide.iter().fold(0, |signs, value| signs | value) <= u64::from(u32::MAX) {
-            return Ok(wide);
-        }
+    // The usual types: none below 0.
+    const MOST: u64 = i64::MAX as u64;
+    if let Some(found) = quickly(object, |value: i32| i64::from(value) as u64, |bits| bits, MOST)? {
+        return Ok(found);
+    }
+    if let Some(found) = quickly(object, |value: i64| value as u64, |bits| bits, MOST)? {
+        return Ok(found);
     }
     integers(object, what, |value: i128| u64::try_from(value).ok())
 }
@@ -129,6 +130,41 @@ fn integers_of<T>(
         values => Some(collected(values.len(), values.iter().map(|&value| checked(value.into())))),
         None
     ))
+}
+
+/// The integers of an array of this type, converted on all threads; `None` if it has another type, or an integer has a bit above those of
+/// `most`, as those below 0 have. Each is read once: without the interpreter's lock, another thread may write to the array meanwhile.
+fn quickly<T: Element + Copy, U: Send>(
+    object: &Bound<'_, PyAny>,
+    bits_of: impl Fn(T) -> u64 + Sync,
+    convert: impl Fn(u64) -> U + Sync,
+    most: u64,
+) -> PyResult<Option<Vec<U>>> {
+    /// What a thread converts at a time; less is done by one.
+    const PART: usize = 1 << 16;
+    let Ok(array) = object.cast::<PyArray1<T>>() else { return Ok(None) };
+    let array = array.readonly();
+    let Ok(values) = array.as_slice() else { return Ok(None) };
+    let copy = |(to, from): (&mut [MaybeUninit<U>], &[T])| {
+        let mut seen = 0;
+        for (to, &value) in to.iter_mut().zip(from) {
+            let bits = bits_of(value);
+            seen |= bits;
+            to.write(convert(bits));
+        }
+        seen
+    };
+    let mut list = on_huge_pages(Vec::with_capacity(values.len()));
+    let room = &mut list.spare_capacity_mut()[..values.len()];
+    let seen = if values.len() <= PART {
+        copy((room, values))
+    } else {
+        let parts = || Ok(room.par_chunks_mut(PART).zip(values.par_chunks(PART)).map(copy).reduce(|| 0, |a, b| a | b));
+        with_threads(parts).map_err(exception)?
+    };
+    // SAFETY: the list has room for as many, and all of them have been written.
+    unsafe { list.set_len(values.len()) };
+    Ok((seen <= most).then_some(list))
 }
 
 /// The numbers in memory of the library's own, where searches find them sooner.
@@ -186,87 +222,37 @@ pub(crate) fn weights_too_wide() -> PyErr {
     PyValueError::new_err("integer weights have to fit 32 bits, with a sign or all without; convert them to float64")
 }
 
+/// Floats that were found to be whole numbers, as such, for the one graph that is made of them: without another copy, nor another look.
+#[pyclass(frozen, name = "_WholeWeights", module = "warpath")]
+pub(crate) struct WholeWeights {
+    values: Mutex<Option<Vec<u32>>>,
+    range: (f64, f64),
+}
+
+impl WholeWeights {
+    /// The numbers, the first time, with the least and the greatest.
+    pub(crate) fn take(&self) -> PyResult<(Vec<u32>, (f64, f64))> {
+        let values = self.values.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok((values.ok_or_else(|| PyValueError::new_err("a graph was made of these weights already"))?, self.range))
+    }
+}
+
 /// What [`_survey`] finds: the least and the greatest number, whether all are finite and all finite ones whole, and all of them as
-/// `uint32`.
-type Survey<'py> = (f64, f64, bool, bool, Option<Bound<'py, PyArray1<u32>>>);
+/// integers.
+type Survey = (f64, f64, bool, bool, Option<WholeWeights>);
 
 /// For `warpath.csgraph`, of an array of `float64`: the least and the greatest number, whether all are finite, and whether all finite ones
 /// are whole; the latter counts if none is below 0 or above 2^51. Least and greatest are 0 if there is no finite one. If all are whole
-/// and fit, they come as `uint32`, too. On all threads.
+/// and fit, they come as integers, too. On all threads.
 #[pyfunction]
-pub(crate) fn _survey<'py>(data: PyReadonlyArray1<'py, f64>) -> PyResult<Survey<'py>> {
-    /// What a thread looks at.
-    const PART: usize = 1 << 16;
+pub(crate) fn _survey(data: PyReadonlyArray1<'_, f64>) -> PyResult<Survey> {
     let (py, values) = (data.py(), data.as_slice()?);
-    let found = py.detach(|| {
-        with_threads(|| {
-            let mut whole = on_huge_pages(vec![0_u32; values.len()]);
-            let parts = values.par_chunks(PART).zip(whole.par_chunks_mut(PART));
-            let seen = parts.map(|(values, whole)| Seen::of(values, whole)).reduce(Seen::nothing, Seen::and);
-            Ok((seen, whole))
-        })
-    });
-    let (Seen { least, greatest, finite, whole }, integers) = found.map_err(exception)?;
+    let seen = py.detach(|| with_threads(|| Ok(whole_numbers(values)))).map_err(exception)?;
+    let WholeNumbers { least, greatest, finite, whole, integers } = seen;
     let (least, greatest) = if least <= greatest { (least, greatest) } else { (0.0, 0.0) };
     let fit = finite && whole && least >= 0.0 && greatest <= f64::from(u32::MAX);
-    Ok((least, greatest, finite, whole, fit.then(|| integers.into_pyarray(py))))
-}
-
-/// What was seen of some numbers.
-struct Seen {
-    least: f64,
-    greatest: f64,
-    finite: bool,
-    whole: bool,
-}
-
-impl Seen {
-    fn nothing() -> Self {
-        Seen { least: f64::INFINITY, greatest: f64::NEG_INFINITY, finite: true, whole: true }
-    }
-
-    /// Looks at these numbers, and writes down those that are whole and fit.
-    fn of(values: &[f64], integers: &mut [u32]) -> Self {
-        /// Beyond it, sums have no fractions left; any processor adds several numbers at a time, and few round them so. The last bits of
-        /// a sum are those of the integer.
-        const NO_FRACTIONS: f64 = 4_503_599_627_370_496.0;
-        /// As many numbers as processors look at together.
-        const LANES: usize = 8;
-        let (mut least, mut greatest) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
-        let (mut infinite, mut broken) = ([0_u64; LANES], [0_u64; LANES]);
-        let mut look = |lane: usize, value: f64| {
-            let is_finite = value.abs() < f64::INFINITY;
-            let sum = value + NO_FRACTIONS;
-            infinite[lane] |= u64::from(!is_finite);
-            broken[lane] |= u64::from(is_finite & (sum - NO_FRACTIONS != value));
-            let (low, high) = if is_finite { (value, value) } else { (f64::INFINITY, f64::NEG_INFINITY) };
-            least[lane] = if low < least[lane] { low } else { least[lane] };
-            greatest[lane] = if high > greatest[lane] { high } else { greatest[lane] };
-            sum.to_bits() as u32
-        };
-        let ((groups, rest), (to, to_rest)) = (values.as_chunks::<LANES>(), integers.as_chunks_mut::<LANES>());
-        for (group, to) in groups.iter().zip(to) {
-            (0..LANES).for_each(|lane| to[lane] = look(lane, group[lane]));
-        }
-        for (&value, to) in rest.iter().zip(to_rest) {
-            *to = look(0, value);
-        }
-        Seen {
-            least: least.into_iter().fold(f64::INFINITY, f64::min),
-            greatest: greatest.into_iter().fold(f64::NEG_INFINITY, f64::max),
-            finite: infinite == [0; LANES],
-            whole: broken == [0; LANES],
-        }
-    }
-
-    fn and(self, other: Self) -> Self {
-        Seen {
-            least: self.least.min(other.least),
-            greatest: self.greatest.max(other.greatest),
-            finite: self.finite && other.finite,
-            whole: self.whole && other.whole,
-        }
-    }
+    let integers = fit.then(|| WholeWeights { values: Mutex::new(Some(integers)), range: (least, greatest) });
+    Ok((least, greatest, finite, whole, integers))
 }
 
 /// Offsets, columns and entries of sparse rows.

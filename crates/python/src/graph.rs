@@ -12,12 +12,12 @@ use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeWarning, PyValueError}
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use warpath::graph::{Labels, WeightKind};
+use warpath::graph::{Labels, WeightKind, Weights};
 use warpath::hierarchy::Hierarchy;
 use warpath::resident::ResidentGraph;
 use warpath::{Solver, VertexId};
 
-use crate::arrays::{foreign, vertices, weights};
+use crate::arrays::{WholeWeights, foreign, vertices, weights};
 use crate::construction::{of_edges, of_rows};
 use crate::errors::exception;
 use crate::forks::with_threads;
@@ -27,8 +27,8 @@ use crate::kept::{Kept, Options, Size};
 pub(crate) type Arrays<'py> =
     (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Option<Bound<'py, PyAny>>, Option<u64>, bool, Option<Py<PyAny>>);
 
-/// Graphs of more vertices and arcs than this are worth a look at signals while they are worked on.
-pub(crate) const LONG: usize = 1 << 15;
+/// Searches over more vertices and arcs than this, some 10 milliseconds of work, are worth a thread that looks at signals meanwhile.
+const LONG: usize = 1 << 20;
 
 /// A graph, prepared once and asked many times, from several threads if you like.
 ///
@@ -367,7 +367,6 @@ impl Graph {
     /// The weights of all arcs, a copy; `None` if all are 1.
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        use warpath::graph::Weights;
         let graph = self.graph(py)?;
         Ok(Some(match graph.weights() {
             Weights::Unit(_) => return Ok(None),
@@ -428,8 +427,20 @@ impl Graph {
         options: Options,
     ) -> PyResult<Self> {
         let (offsets, heads) = (crate::arrays::offsets(indptr, "indptr")?, vertices(indices, "indices")?);
-        let weights = weights(data, heads.len())?;
-        let graph = || Graph::open(of_rows(offsets, heads, weights, directed)?, None, options);
+        let (weights, range) = match data.and_then(|data| data.cast::<WholeWeights>().ok()) {
+            Some(whole) => {
+                let (values, range) = whole.get().take()?;
+                (Weights::U32(values), Some(range))
+            }
+            None => (weights(data, heads.len())?, None),
+        };
+        let arcs = heads.len();
+        let graph = || {
+            let graph = of_rows(offsets, heads, weights, directed)?;
+            // Of parallel arcs only the shortest is there.
+            let range = range.filter(|_| graph.arcs() == arcs);
+            Graph::open(range.into_iter().fold(graph, warpath::Graph::with_known_weight_range), None, options)
+        };
         py.detach(|| with_threads(graph)).map_err(exception)
     }
 

@@ -33,6 +33,8 @@ mod _warpath {
     #[pymodule_export]
     use super::arrays::_survey;
     #[pymodule_export]
+    use super::arrays::WholeWeights;
+    #[pymodule_export]
     use super::coordinates::generated_coordinates;
     #[pymodule_export]
     use super::device::{DeviceArray, DeviceTree};

@@ -8,7 +8,7 @@ use warpath::problems::{RowBlock, RowSink, TableShape};
 use warpath::{Apsp, Bfs, Error, Plan, Result, Search, ShortestPathTree, Solver, Sssp, VertexId, on_huge_pages};
 
 use crate::arrays::vertices;
-use crate::graph::{Graph, LONG};
+use crate::graph::Graph;
 use crate::requests::with_options;
 
 /// What SciPy writes for "no vertex".
@@ -21,7 +21,7 @@ fn as_scipy(vertices: &[VertexId]) -> Vec<i32> {
 
 /// Whether searches from so many sources are done soon.
 fn is_little(graph: &warpath::Graph, sources: usize) -> bool {
-    sources.saturating_mul(graph.vertices() + graph.arcs()) <= LONG
+    sources.saturating_mul(graph.vertices() + graph.arcs()) <= 1 << 15
 }
 
 /// An empty list with room for so many cells.
@@ -119,7 +119,7 @@ impl Graph {
     /// For `warpath.csgraph`: as `_rows` without cutoff and predecessors, by whatever `apsp` takes for quickest.
     fn _distance_rows<'py>(&self, sources: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let (py, sources) = (sources.py(), vertices(sources, "indices")?);
-        let found = self.solve_long(py, false, |solver| {
+        let found = self.solve_from(py, sources.len(), |solver| {
             /// So many cells are converted sooner than threads for a sink start.
             const FEW: usize = 1 << 22;
             let request = Apsp::all().from(sources.as_slice());

@@ -127,39 +127,56 @@ def has_negative(matrix: Any) -> bool:
     return matrix.data.dtype.kind in "if" and bool(matrix.data.min(initial=0) < 0)
 
 
+class WeightFacts:
+    """What the weights of a matrix are like, found in one look at them."""
+
+    def __init__(self, matrix: Any) -> None:
+        data = matrix.data
+        #: All of them as integers, if they are floats that are whole, 0 or more, and fit.
+        self.integers: _warpath._WholeWeights | None = None
+        self.finite, self.whole = True, True
+        if data.dtype.kind == "f":
+            self.least, self.greatest, self.finite, self.whole, self.integers = _warpath._survey(data)
+        else:
+            self.least, self.greatest = data.min(initial=0), data.max(initial=0)
+        #: Whether one is below 0, be it infinite.
+        self.below_0 = bool(self.least < 0) or (not self.finite and bool(np.isneginf(data).any()))
+
+
 class Request:
     """A graph, prepared for searches whose answers are SciPy's."""
 
-    def __init__(self, matrix: Any, directed: bool, unweighted: bool, dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self, matrix: Any, directed: bool, unweighted: bool, dtype: np.dtype[Any], facts: WeightFacts | None = None
+    ) -> None:
         self._vertices: int = matrix.shape[0]
         self._unweighted = unweighted
         self._directed = bool(directed)
         self._dtype = dtype
+        #: The weights, unless they are integers of 0 or more.
         self._weights: NDArray[Any] | None = None
+        weights: Any = None
         if not unweighted:
-            integers: NDArray[np.uint32] | None = None
-            if matrix.data.dtype.kind == "f":
-                least, greatest, finite, whole, integers = _warpath._survey(matrix.data)
-                if not finite:
-                    if np.isneginf(matrix.data).any():
-                        raise BeyondWarpath
-                    matrix = select(matrix, np.isfinite(matrix.data))
-            else:
-                least, greatest, whole = matrix.data.min(initial=0), matrix.data.max(initial=0), True
+            facts = WeightFacts(matrix) if facts is None else facts
+            if not facts.finite:
+                if np.isneginf(matrix.data).any():
+                    raise BeyondWarpath
+                matrix = select(matrix, np.isfinite(matrix.data))
             weights = matrix.data
             if matrix.data.dtype.kind != "b":
-                exact = whole and 0 <= least and greatest < 2**32 and self._vertices < _EXACT_EDGES
+                exact = facts.whole and 0 <= facts.least and facts.greatest < 2**32 and self._vertices < _EXACT_EDGES
                 # Integers, where those have the same sums as ``float64``.
-                if exact and integers is not None:
-                    weights = integers
+                if exact and facts.integers is not None:
+                    weights = facts.integers
                 else:
                     weights = matrix.data.astype(np.uint32 if exact else np.float64, copy=False)
-            self._check_whole(weights)
-            self._weights = weights
+                    if not exact:
+                        self._check_whole(weights)
+                        self._weights = weights
         self._rows = matrix.indptr, matrix.indices
-        self._graph = self._open(self._weights)
+        self._graph = self._open(weights)
 
-    def _open(self, weights: NDArray[Any] | None) -> _warpath.Graph:
+    def _open(self, weights: Any) -> _warpath.Graph:
         return _warpath.Graph.from_csr(*self._rows, weights, directed=self._directed)
 
     def _check_whole(self, weights: NDArray[Any]) -> None:
@@ -226,7 +243,7 @@ class Request:
         return lengths, before
 
     def _has_negative(self) -> bool:
-        return self._weights is not None and self._weights.dtype.kind == "f" and bool((self._weights < 0).any())
+        return self._weights is not None and bool((self._weights < 0).any())
 
     def _overflowed(self, error: OverflowError) -> Exception:
         """The exception for a distance beyond ``float64``: SciPy has infinity for it."""
@@ -234,7 +251,7 @@ class Request:
 
     def _judged(self, error: _warpath.NegativeCycleError) -> Exception:
         """The exception for a negative cycle, unless SciPy takes it for one of length 0 with errors of rounding."""
-        assert self._weights is not None, "a graph without weights has no negative cycle"
+        assert self._weights is not None, "a graph without weights below 0 has no negative cycle"
         try:
             self._open(self._weights + _ROUNDING)._nearest(np.arange(self._vertices))
         except _warpath.NegativeCycleError:
@@ -275,9 +292,8 @@ class Request:
 
     def _is_whole(self) -> bool:
         """Whether distances are sums of integers of 0 or more, the same whatever adds them up."""
-        if self._unweighted or self._weights is None:
-            return not self._unweighted
-        return self._weights.dtype.kind != "f"
+        return not self._unweighted and self._weights is None
+
 
 def _cutoff(limit: float) -> float | None:
     return None if limit == np.inf else limit

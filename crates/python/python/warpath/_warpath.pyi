@@ -23,6 +23,7 @@ __all__ = [
     "_command",
     "_edges_of_stream",
     "_sparse_rows",
+    "_WholeWeights",
     "_survey",
     "generated_coordinates",
 ]
@@ -36,7 +37,10 @@ def _edges_of_stream(
 def _sparse_rows(
     matrix: NDArray[np.float64],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]: ...
-def _survey(data: NDArray[np.float64]) -> tuple[float, float, bool, bool, NDArray[np.uint32] | None]: ...
+@final
+class _WholeWeights: ...
+
+def _survey(data: NDArray[np.float64]) -> tuple[float, float, bool, bool, _WholeWeights | None]: ...
 def generated_coordinates(description: str) -> NDArray[np.float64] | None:
     """Where the vertices of ``generate(description)`` lie: x and y in a row for each; ``None`` if they lie nowhere."""
 

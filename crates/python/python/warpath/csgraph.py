@@ -73,6 +73,7 @@ from scipy.sparse.csgraph import (
 from ._csgraph import (
     BeyondWarpath,
     Request,
+    WeightFacts,
     has_negative,
     narrowed,
     read_dtype,
@@ -358,10 +359,12 @@ def _dijkstra(
     searched = select(matrix, np.zeros(matrix.data.shape, dtype=bool)) if math.isnan(within) else matrix
     within = np.inf if math.isnan(within) else within
     # SciPy's own function warns by itself.
-    warns = has_negative(matrix)
-    below = has_negative(searched) and not unweighted
+    facts = WeightFacts(matrix)
+    warns = facts.below_0
+    of_searched = facts if searched is matrix else WeightFacts(searched)
+    below = of_searched.below_0 and not unweighted
     try:
-        request = Request(searched, directed, unweighted, wanted)
+        request = Request(searched, directed, unweighted, wanted, of_searched)
         if below and within != np.inf:
             # Warpath's searches have no limit here. SciPy's does not end in a negative cycle, so that none is let through.
             request.nearest(sources)

@@ -7,6 +7,7 @@
 use super::Parameters;
 use crate::graph::sampling::Rows;
 use crate::graph::{Graph, Growth, WeightKind};
+use crate::instructions::with_widest_instructions;
 
 /// The facts about a graph that predictions use.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +31,7 @@ impl GraphFacts {
     /// The facts about a graph whose weights do not matter. Looks at all rows, and at the neighborhoods of a few vertices:
     /// O(V).
     pub fn without_weights(graph: &Graph) -> Self {
-        let degrees = graph.csr().offsets().windows(2).map(|pair| (pair[1] - pair[0]) as usize);
-        Self::of_rows(graph, degrees.max().unwrap_or(0))
+        Self::of_rows(graph, greatest_degree(graph.csr().offsets()))
     }
 
     /// The same of a graph wherever it is, of which so many arcs at most leave one vertex.
@@ -44,7 +44,7 @@ impl GraphFacts {
         /// Vertices of more arcs do not occur in a plane.
         const MOST_ARCS: usize = 64;
         let planar_growth = (graph.vertices() >= SMALL && greatest_degree <= MOST_ARCS)
-            .then(|| Growth::sample(graph, 4))
+            .then(|| Growth::sample(graph, 4, 4))
             .and_then(|growth| Some([growth.mean(2)?, growth.mean(4)?]))
             .filter(|[near, far]| *far <= PLANAR * near);
         GraphFacts {
@@ -100,6 +100,14 @@ impl GraphFacts {
     pub fn has_negative_weights(&self) -> bool {
         self.weight_range.0 < 0.0
     }
+}
+
+/// The most arcs that leave one vertex.
+fn greatest_degree(offsets: &[u64]) -> usize {
+    with_widest_instructions!([] [] (offsets: &[u64] = offsets) -> usize {
+        let ends = offsets.get(1..).unwrap_or(&[]);
+        offsets.iter().zip(ends).fold(0, |most, (begin, end)| u64::max(most, end - begin)) as usize
+    })
 }
 
 /// The work whose time an algorithm predicts.

@@ -457,6 +457,15 @@ impl Graph {
         })
     }
 
+    /// The same graph, whose least and greatest weight the caller has seen: nobody looks for them any more.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_known_weight_range(self, (least, greatest): (f64, f64)) -> Self {
+        debug_assert_eq!(Graph::clone(&self).weight_range(), (least, greatest));
+        self.weight_range.get_or_init(|| (least, greatest));
+        self
+    }
+
     /// Whether any weight is below zero.
     pub fn has_negative_weights(&self) -> bool {
         match self.weight_kind() {

@@ -25,8 +25,8 @@ impl Growth {
     /// misses them; they may have up to this size.
     const GREATEST: (f64, f64) = (6.0, 320.0);
 
-    /// Takes a sample, up to this radius or the first that is too large to pay, whichever is greater.
-    pub(crate) fn sample(graph: &impl Rows, least_radius: usize) -> Self {
+    /// Takes a sample, up to the second radius, or to the first of these or the first that is too large to pay, whichever is greater.
+    pub(crate) fn sample(graph: &impl Rows, least_radius: usize, most_radius: usize) -> Self {
         const SAMPLES: usize = 64;
         struct Neighborhood {
             found: Vec<VertexId>,
@@ -42,7 +42,7 @@ impl Growth {
             |&middle| Neighborhood { found: vec![middle], places: [(middle, 0)].into(), layer: 0, layer_before: 0 };
         let mut sample: Vec<Neighborhood> = middles.iter().map(of).collect();
         let (mut means, mut deviations) = (Vec::new(), Vec::new());
-        while means.len() < Self::GREATEST_RADIUS {
+        while means.len() < most_radius {
             if means.len() >= least_radius && means.last().is_some_and(|&mean: &f64| mean > Self::LARGE) {
                 break;
             }

@@ -20,6 +20,7 @@ mod survey;
 mod tiling;
 mod transforms;
 mod weights;
+mod whole;
 
 pub use builder::{Direction, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
@@ -38,6 +39,8 @@ pub(crate) use survey::{check_offsets, survey};
 pub use weights::{
     Distance, DistanceKey, DistanceValue, Distances, Unit, Weight, WeightKind, Weights, with_distances, with_weights,
 };
+#[doc(hidden)]
+pub use whole::{WholeNumbers, whole_numbers};
 
 /// A vertex: an index from 0 to the number of vertices minus 1. Names are in [`Labels`].
 pub type VertexId = u32;

@@ -7,15 +7,16 @@
 //! *Invariants.* The system calls that move a thread get sets of processors of the size that they are told.
 
 mod barrier;
+mod idle;
 
 use std::sync::{Mutex, PoisonError};
 
 use barrier::{Barrier, ReleaseOnPanic};
+use idle::IdlePool;
 use rayon::prelude::*;
 
 use crate::apart::without_other_work;
 use crate::huge_pages::on_huge_pages;
-use crate::memory::no_threads;
 use crate::sync::Patience;
 use crate::{Result, memory};
 
@@ -31,7 +32,7 @@ pub(crate) fn at_most_cores(asked: usize) -> usize {
 #[derive(Debug)]
 pub struct Team {
     /// `None` for a team that is the calling thread alone.
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<IdlePool>,
     /// Held during a run: two runs on one pool could each hold some of its threads at a barrier for ever.
     running: Mutex<()>,
 }
@@ -43,11 +44,7 @@ impl Team {
     ///
     /// If the operating system gives no threads.
     pub(crate) fn new(threads: usize) -> Result<Self> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|index| format!("warpath-{index}"))
-            .build()
-            .map_err(|error| no_threads(threads, error))?;
+        let pool = IdlePool::take(threads)?;
         Ok(Team { pool: Some(pool), running: Mutex::new(()) })
     }
 
@@ -58,7 +55,7 @@ impl Team {
 
     /// Number of threads.
     pub(crate) fn threads(&self) -> usize {
-        self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads)
+        self.pool.as_ref().map_or(1, |pool| pool.current_num_threads())
     }
 
     /// Whether the calling thread is one of the team's. A team [`alone`](Team::alone) has none.

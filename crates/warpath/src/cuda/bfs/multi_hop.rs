@@ -123,7 +123,7 @@ pub(in crate::cuda) struct Shape {
 impl Shape {
     pub(in crate::cuda) fn of(graph: &impl Rows, radius: Option<u32>) -> Self {
         let vertices = graph.vertices() as u64;
-        let growth = Growth::sample(graph, radius.unwrap_or(0) as usize);
+        let growth = Growth::sample(graph, radius.unwrap_or(0) as usize, Growth::GREATEST_RADIUS);
         let radius = radius.unwrap_or(growth.suitable_radius());
         // A fifth more than the sample has, and a start for small graphs, of which it says little.
         let mean = growth.mean(radius).unwrap_or(MOST.into());
