@@ -37,7 +37,6 @@ impl Growth {
             layer_before: usize,
         }
         let middles = spread_over(graph.vertices(), SAMPLES);
-        graph.expect_around(&middles, Self::LARGEST);
         let of =
             |&middle| Neighborhood { found: vec![middle], places: [(middle, 0)].into(), layer: 0, layer_before: 0 };
         let mut sample: Vec<Neighborhood> = middles.iter().map(of).collect();
@@ -47,6 +46,7 @@ impl Growth {
                 break;
             }
             let (mut sizes, mut squares) = (0.0, 0.0);
+            graph.expect(&mut sample.iter().flat_map(|of| of.found[of.layer..].iter().copied()));
             for Neighborhood { found, places, layer, layer_before } in &mut sample {
                 let end = found.len();
                 for i in *layer..end {

@@ -9,6 +9,8 @@ pub(crate) trait Rows {
     fn vertices(&self) -> usize;
     /// How many arcs.
     fn arcs(&self) -> usize;
+    /// Says that the rows of these vertices will be asked for.
+    fn expect(&self, _soon: &mut dyn Iterator<Item = VertexId>) {}
     /// Says that so many vertices around each of these, the nearest by arcs, will be looked at.
     fn expect_around(&self, _middles: &[VertexId], _count: usize) {}
     /// Calls `each` with the head and the weight of each arc that leaves `v`; 1 where weights are no integers of 0 or more.

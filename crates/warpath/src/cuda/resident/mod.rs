@@ -53,13 +53,21 @@ pub struct ResidentGraph {
     prepared: Mutex<Prepared>,
 }
 
-/// The searches that have been made ready.
+/// The searches that have been made ready, and how many of each kind there were.
+///
+/// To make neighborhoods takes as long as a few searches without them. So the first one does without: whoever has only one is served
+/// sooner, and whoever has many hardly later.
 #[derive(Debug, Default)]
 struct Prepared {
+    /// By levels.
     bfs: Option<Box<dyn PreparedBfs>>,
+    /// By neighborhoods, on long thin graphs.
+    bfs_by_hops: Option<Box<dyn PreparedBfs>>,
     /// By whole numbers, on long thin graphs.
     by_hops: Option<Box<dyn PreparedSssp>>,
     by_thresholds: Option<Box<dyn PreparedSssp>>,
+    /// Some distances were too great for whole numbers to stand for floats.
+    has_rounded: bool,
 }
 
 impl fmt::Debug for ResidentGraph {
@@ -205,7 +213,13 @@ impl ResidentGraph {
     pub fn bfs(&self, sources: &[VertexId], predecessors: bool, control: &Control) -> Result<ResidentTree> {
         let sources = self.checked(sources)?;
         self.having_prepared(|prepared| {
-            let search = made(&mut prepared.bfs, || self.prepared_bfs())?;
+            let is_first = prepared.bfs.is_none() && prepared.bfs_by_hops.is_none();
+            let search = if is_first || !self.has_levels_to_hop()? {
+                made(&mut prepared.bfs, || self.prepared_bfs())?
+            } else {
+                prepared.bfs = None;
+                made(&mut prepared.bfs_by_hops, || self.prepared_bfs_by_hops())?
+            };
             ResidentTree::of_bfs(&self.device, &mut **search, &sources, self.vertices(), predecessors, control)
         })
     }
@@ -224,7 +238,8 @@ impl ResidentGraph {
             let ask = |search: &mut dyn PreparedSssp, size: &Size, floats| {
                 ResidentTree::of_sssp(&self.device, search, size, floats, &sources, predecessors, control)
             };
-            if self.has_short_levels()? {
+            let is_first = prepared.by_hops.is_none() && prepared.by_thresholds.is_none();
+            if !is_first && !prepared.has_rounded && self.has_short_levels()? {
                 let search = made(&mut prepared.by_hops, || self.prepared_by_hops())?;
                 let size = Size { weights: WeightKind::U32, ..self.rows.size };
                 let floats = match self.weight_kind() {
@@ -233,8 +248,10 @@ impl ResidentGraph {
                     _ => None,
                 };
                 if let Some(tree) = ask(&mut **search, &size, floats)? {
+                    prepared.by_thresholds = None;
                     return Ok(tree);
                 }
+                (prepared.by_hops, prepared.has_rounded) = (None, true);
             }
             let search = made(&mut prepared.by_thresholds, || self.prepared_by_thresholds())?;
             let tree = ask(&mut **search, &self.rows.size, None)?;
@@ -263,17 +280,22 @@ impl ResidentGraph {
         Ok(*self.facts.get_or_init(|| facts))
     }
 
+    /// Whether `multi-hop` is right for breadth-first search.
+    fn has_levels_to_hop(&self) -> Result<bool> {
+        Ok(!self.rows.arcs.offsets.is_wide() && neighborhoods::suits(&self.facts()?).is_some())
+    }
+
     fn prepared_bfs(&self) -> Result<Box<dyn PreparedBfs>> {
-        let (device, size, parameters) = (&self.device, &self.rows.size, Parameters::default());
-        if neighborhoods::suits(&self.facts()?).is_none() || self.rows.arcs.offsets.is_wide() {
-            return direction_optimizing::with_arcs(device, size, &parameters, |pool, to| self.copy_arcs(pool, to));
-        }
+        let fill = |pool: &Pool, to| self.copy_arcs(pool, to);
+        direction_optimizing::with_arcs(&self.device, &self.rows.size, &Parameters::default(), fill)
+    }
+
+    fn prepared_bfs_by_hops(&self) -> Result<Box<dyn PreparedBfs>> {
         let sample = Sample::of(&self.rows, None);
-        let shape = bfs::multi_hop::Shape::of(&sample, None);
+        let shape = (bfs::multi_hop::Shape::of(&sample, None), self.rows.longest);
         sample.check()?;
-        bfs::multi_hop::with_arcs(device, size, &parameters, (shape, self.rows.longest), |pool, offsets, targets| {
-            self.copy_arcs(pool, Arcs::narrow(offsets, targets))
-        })
+        let fill = |pool: &Pool, offsets, targets| self.copy_arcs(pool, Arcs::narrow(offsets, targets));
+        bfs::multi_hop::with_arcs(&self.device, &self.rows.size, &Parameters::default(), shape, fill)
     }
 
     fn prepared_by_hops(&self) -> Result<Box<dyn PreparedSssp>> {
