@@ -1,8 +1,8 @@
 //! Rows of a graph on a device for whoever samples it on the host.
 //!
 //! How far the neighborhoods of `multi-hop` reach depends on the surroundings of some hundred vertices. These are fetched layer by
-//! layer, those of all vertices of a layer in one launch: less than a megabyte, and some ten launches, whatever the graph has. What is asked
-//! for beyond that is fetched when it is asked for.
+//! layer, those of all vertices of a layer in one launch: at most two megabytes and some twenty launches, whatever the graph has. What is
+//! asked for beyond that is fetched when it is asked for.
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the lengths that they
 //! expect. Only vertices of the graph are asked for, and those that rows have, which were checked when they came.
@@ -196,9 +196,7 @@ impl sampling::Rows for Sample<'_> {
 
     fn for_arcs(&self, v: VertexId, mut each: impl FnMut(VertexId, u32)) {
         if !self.known.borrow().contains_key(&v) {
-            // Who looks at it will look at some around it.
-            const AROUND: usize = 48;
-            self.noting(self.fetch_around(&[v], AROUND));
+            self.noting(self.fetch(&[v]));
         }
         if let Some(row) = self.known.borrow().get(&v) {
             row.iter().for_each(|&(head, weight)| each(head, weight));
