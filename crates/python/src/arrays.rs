@@ -160,7 +160,7 @@ fn quickly<T: Element + Copy, U: Send>(
         copy((room, values))
     } else {
         let parts = || Ok(room.par_chunks_mut(PART).zip(values.par_chunks(PART)).map(copy).reduce(|| 0, |a, b| a | b));
-        with_threads(parts).map_err(exception)?
+        object.py().detach(|| with_threads(parts)).map_err(exception)?
     };
     // SAFETY: the list has room for as many, and all of them have been written.
     unsafe { list.set_len(values.len()) };

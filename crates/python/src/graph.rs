@@ -415,7 +415,8 @@ impl Graph {
                 unsafe { ResidentGraph::from_edges(*count, first, second, weights, *directed) }
             }
         });
-        Ok(made.ok().map(|graph| Graph::of(Kept::of_resident(graph, options))))
+        let made = made.ok().filter(|graph| options.allow_device(graph.device()));
+        Ok(made.map(|graph| Graph::of(Kept::of_resident(graph, options))))
     }
 
     fn of_csr(
@@ -437,8 +438,8 @@ impl Graph {
         let arcs = heads.len();
         let graph = || {
             let graph = of_rows(offsets, heads, weights, directed)?;
-            // Of parallel arcs only the shortest is there.
-            let range = range.filter(|_| graph.arcs() == arcs);
+            // Of parallel arcs, and of an arc and its reverse, only the shortest is there.
+            let range = range.filter(|_| directed && graph.arcs() == arcs);
             Graph::open(range.into_iter().fold(graph, warpath::Graph::with_known_weight_range), None, options)
         };
         py.detach(|| with_threads(graph)).map_err(exception)

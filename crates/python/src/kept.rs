@@ -36,6 +36,14 @@ impl Options {
         self.engine != Engine::Cpu && self.memory.is_none()
     }
 
+    /// Whether this device may be used.
+    pub(crate) fn allow_device(&self, device: u32) -> bool {
+        match &self.engine {
+            Engine::Cuda(ordinals) => ordinals.is_empty() || ordinals.contains(&device),
+            engine => *engine != Engine::Cpu,
+        }
+    }
+
     /// The device that comes first.
     fn device(&self) -> u32 {
         match &self.engine {
@@ -99,6 +107,11 @@ impl Kept {
     pub(crate) fn resident(&self) -> Result<Arc<ResidentGraph>> {
         if let Some(resident) = &*self.resident_there() {
             return Ok(resident.clone());
+        }
+        if !self.options.allow_resident() {
+            let message =
+                "on_device is not for graphs with engine=\"cpu\" or memory=, a limit that it would not keep".into();
+            return Err(warpath::Error::InvalidRequest(message));
         }
         // Held until the copy is known: nobody changes weights meanwhile.
         let solver = self.solver()?;
@@ -185,18 +198,23 @@ impl Kept {
 
     /// What is known of the graph wherever it is.
     pub(crate) fn size(&self) -> Size {
-        if let Some(solver) = self.solver.get() {
+        const NOTHING: Size = Size { vertices: 0, arcs: 0, is_directed: true, weights: WeightKind::Unit };
+        let of_solver = |solver: &RwLock<Solver>| {
             let solver = solver.read().unwrap_or_else(PoisonError::into_inner);
             let graph = solver.graph();
             let (vertices, arcs, weights) = (graph.vertices(), graph.arcs(), graph.weight_kind());
-            return Size { vertices, arcs, is_directed: graph.is_directed(), weights };
+            Size { vertices, arcs, is_directed: graph.is_directed(), weights }
+        };
+        if let Some(solver) = self.solver.get() {
+            return of_solver(solver);
         }
         match &*self.resident_there() {
             Some(graph) => {
                 let (vertices, arcs, weights) = (graph.vertices(), graph.arcs(), graph.weight_kind());
                 Size { vertices, arcs, is_directed: graph.is_directed(), weights }
             }
-            None => Size { vertices: 0, arcs: 0, is_directed: true, weights: WeightKind::Unit },
+            // Somebody has just opened the solver.
+            None => self.solver.get().map_or(NOTHING, of_solver),
         }
     }
 

@@ -83,3 +83,25 @@ def test_errors_are_those_of_scipy():
             module.dijkstra(sp.csr_array((3, 4)))
         with pytest.raises(ValueError):
             module.shortest_path(sp.csr_array((3, 3)), method="X")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("unweighted", [True, False])
+def test_entries_with_gaps_between_them(dtype, unweighted):
+    data = np.array([5, -1, 7, -1, 2, -1], dtype=dtype)[::2]
+    matrix = sp.csr_array((data, np.array([1, 2, 0]), np.array([0, 1, 2, 3])), shape=(3, 3))
+    found = ours.dijkstra(matrix, indices=0, unweighted=unweighted)
+    np.testing.assert_array_equal(found, theirs.dijkstra(matrix, indices=0, unweighted=unweighted))
+
+
+def test_loops_below_0_beside_no_number():
+    data = np.array([np.nan, -1.0, 2.0])
+    matrix = sp.csr_array((data, np.array([1, 1, 2]), np.array([0, 1, 3, 3])), shape=(3, 3))
+    np.testing.assert_array_equal(ours.floyd_warshall(matrix), theirs.floyd_warshall(matrix))
+
+
+def test_an_arc_and_its_reverse_are_one_edge():
+    matrix = sp.csr_array(np.array([[0.0, 5.0], [9.0, 0.0]]))
+    for source in (0, 1):
+        found = ours.dijkstra(matrix, directed=False, indices=source)
+        np.testing.assert_array_equal(found, theirs.dijkstra(matrix, directed=False, indices=source))

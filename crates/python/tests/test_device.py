@@ -84,6 +84,12 @@ def test_answers_on_a_device_have_all_distances() -> None:
             graph.bfs(0, on_device=True, **more)  # type: ignore[call-overload]
 
 
+def test_limits_that_a_device_would_not_keep() -> None:
+    for options in [{"memory": 10**9}, {"engine": "cpu"}]:
+        with pytest.raises(ValueError, match="limit"):
+            warpath.Graph(EDGES, **options).sssp(0, on_device=True)  # type: ignore[arg-type]
+
+
 def test_without_a_device_there_are_no_answers_on_it() -> None:
     try:
         tree = warpath.Graph(EDGES).sssp(0, on_device=True)
@@ -131,6 +137,21 @@ def test_cupy_arrays_with_gaps() -> None:
     graph = warpath.Graph((edges[:, 0], edges[:, 1], edges[:, 2]))
     assert "on cuda:" in repr(graph)
     assert graph.sssp(0, on_device=True).distances.numpy().tolist() == EXPECTED
+
+
+def test_arrays_that_lie_across_numbers() -> None:
+    cupy = gpu("cupy")
+    zeros = [cupy.zeros(4 * 3 + 1, dtype="uint8")[1:].view("int32") for _ in range(3)]
+    assert all(array.data.ptr % 4 == 1 for array in zeros)
+    graph = warpath.Graph(tuple(zeros), vertices=2)
+    assert graph.sssp(0, on_device=True).distances.numpy().tolist() == [0, -1]
+
+
+def test_complex_weights_are_refused() -> None:
+    cupy = gpu("cupy")
+    arrays = cupy.asarray(TAILS), cupy.asarray(HEADS), cupy.asarray(WEIGHTS.astype("complex64"))
+    with pytest.raises(TypeError):
+        warpath.Graph(arrays)
 
 
 def test_weights_below_0_go_to_the_host() -> None:

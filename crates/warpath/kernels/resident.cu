@@ -224,14 +224,18 @@ __device__ void sample_arcs(const Offset* offsets, const u32* heads, const void*
     });
 }
 
-/// Writes the most arcs that leave one vertex, if it was 0.
+/// Writes the most arcs that leave one vertex, if it was 0. Offsets that fall are flagged: those that were copied may not be those that
+/// were looked at, if their owner writes to them.
 template <class Offset>
-__device__ void find_longest(const Offset* offsets, u32 vertices, u64* longest) {
+__device__ void find_longest(const Offset* offsets, u32 vertices, u64* longest, u32* wrong) {
     u64 seen = 0;
+    bool is_wrong = false;
     for_each_index(vertices, [&](u64 vertex) {
         const u64 begin = load_constant(&offsets[vertex]), end = load_constant(&offsets[vertex + 1]);
+        is_wrong |= begin > end;
         seen = max(seen, end - begin);
     });
+    if (is_wrong) store(wrong, 1u);
     seen = ~warp_min(~seen);
     if (lane_index() == 0 && seen > 0) atomicMax(longest, seen);
 }
@@ -279,6 +283,13 @@ __device__ void find_greatest(const u32* distances, u64 count, u64* greatest) {
     });
     seen = warp_max(seen);
     if (lane_index() == 0 && seen > 0) atomicMax(greatest, static_cast<u64>(seen));
+}
+
+/// Sources have themselves for predecessors, and nobody else has: they get none.
+__device__ void clear_sources(u32* predecessors, u64 count) {
+    for_each_index(count, [=](u64 vertex) {
+        if (predecessors[vertex] == vertex) predecessors[vertex] = 0xffffffffu;
+    });
 }
 
 /// Distances of 32 bits in 64.
@@ -346,8 +357,8 @@ WEIGHTS(f64, double)
         sample_arcs(offsets, heads, weights, is_wide, step, count, sampled_weights, degrees);                         \
     }                                                                                                                 \
     WARPATH_KERNEL(resident_sample_##bits)                                                                            \
-    KERNEL resident_longest_##bits(const Offset* offsets, u32 vertices, u64* longest) {                               \
-        find_longest(offsets, vertices, longest);                                                                     \
+    KERNEL resident_longest_##bits(const Offset* offsets, u32 vertices, u64* longest, u32* wrong) {                   \
+        find_longest(offsets, vertices, longest, wrong);                                                              \
     }                                                                                                                 \
     WARPATH_KERNEL(resident_longest_##bits)                                                                           \
     KERNEL resident_gather_##bits(const Offset* offsets, const u32* heads, const u32* weights, const u32* vertices,   \
@@ -372,5 +383,7 @@ KERNEL resident_pairs(const u32* heads, const void* weights, u32 is_wide, u64 ar
 WARPATH_KERNEL(resident_pairs)
 KERNEL resident_greatest(const u32* distances, u64 count, u64* greatest) { find_greatest(distances, count, greatest); }
 WARPATH_KERNEL(resident_greatest)
+KERNEL resident_clear_sources(u32* predecessors, u64 count) { clear_sources(predecessors, count); }
+WARPATH_KERNEL(resident_clear_sources)
 KERNEL resident_widen(const u32* from, u64 count, u64* to) { widen(from, count, to); }
 WARPATH_KERNEL(resident_widen)

@@ -124,7 +124,7 @@ def select(matrix: Any, chosen: NDArray[np.bool_]) -> Any:
 
 def has_negative(matrix: Any) -> bool:
     """Whether a weight is below 0."""
-    return matrix.data.dtype.kind in "if" and bool(matrix.data.min(initial=0) < 0)
+    return matrix.data.dtype.kind in "if" and bool((matrix.data < 0).any())
 
 
 class WeightFacts:
@@ -136,7 +136,9 @@ class WeightFacts:
         self.integers: _warpath._WholeWeights | None = None
         self.finite, self.whole = True, True
         if data.dtype.kind == "f":
-            self.least, self.greatest, self.finite, self.whole, self.integers = _warpath._survey(data)
+            self.least, self.greatest, self.finite, self.whole, self.integers = _warpath._survey(
+                np.require(data, requirements=["C", "A"])
+            )
         else:
             self.least, self.greatest = data.min(initial=0), data.max(initial=0)
         #: Whether one is below 0, be it infinite.

@@ -38,6 +38,8 @@ def _described(array: Any) -> Foreign | None:
     strides = interface.get("strides")
     if strides is not None and length > 1 and tuple(strides) != (size,):
         return None
+    if size and interface["data"][0] % size:
+        return None
     return (int(interface["data"][0]), int(length), f"{kind}{size}", array)
 
 
@@ -48,8 +50,10 @@ def _converted(array: Any, integers: bool) -> Any:
     if array.ndim != 1 or (integers and kind[0] not in "iu"):
         return None
     if hasattr(array, "is_floating_point"):  # PyTorch
+        if array.is_complex():
+            return None
         array = array.contiguous()
         return array if is_taken else array.float() if array.is_floating_point() else array.int()
-    if hasattr(array, "astype") and hasattr(array, "copy"):  # CuPy and JAX
+    if hasattr(array, "astype") and hasattr(array, "copy") and kind[0] in "biuf":  # CuPy and JAX
         return array.copy() if is_taken else array.astype("float32" if kind[0] == "f" else "int32")
     return None

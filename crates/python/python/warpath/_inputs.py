@@ -96,7 +96,7 @@ def _on_device(data: Any, directed: bool | None, vertices: int | None) -> Arrays
     kind, first, second, weights = "", None, None, None
     if _is_torch_sparse(data):
         kind, first, second, weights = _parts_of_torch(data)
-        vertices = data.shape[0]
+        vertices = data.shape[0] if vertices is None else vertices
     elif _is_sparse(data) and _device.is_on_device(getattr(data, "data", None)):
         if data.format == "coo":
             kind, first, second, weights = "edges", data.row, data.col, data.data
@@ -111,7 +111,7 @@ def _on_device(data: Any, directed: bool | None, vertices: int | None) -> Arrays
     if not kind or not all(_device.is_on_device(array) for array in arrays):
         return None
     shape: Any = getattr(data, "shape", None)
-    if shape is not None and (shape[0] != shape[1] or vertices not in (None, shape[0])):
+    if shape is not None and (len(shape) != 2 or shape[0] != shape[1] or vertices not in (None, shape[0])):
         return None  # where the host says what is wrong
     found = [_device.foreign(first, integers=True), _device.foreign(second, integers=True)]
     found.append(None if weights is None else _device.foreign(weights, integers=False))

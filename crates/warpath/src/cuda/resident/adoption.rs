@@ -203,8 +203,17 @@ fn copy_weights(
     launch!(device, &name, from.length, [from.address, from.length, to, wrong, of_weights])
 }
 
-/// An error if some length is not as it has to be.
-fn check_lengths(heads: ForeignArray, weights: Option<ForeignArray>) -> Result<()> {
+/// An error if some length is not as it has to be, or an array lies across elements.
+fn check_arrays(first: ForeignArray, heads: ForeignArray, weights: Option<ForeignArray>) -> Result<()> {
+    for array in [Some(first), Some(heads), weights].into_iter().flatten() {
+        if !array.address.is_multiple_of(array.element.bytes() as u64) {
+            return Err(Error::invalid(format!(
+                "an array at {:#x} is not aligned for {}",
+                array.address,
+                array.element.name()
+            )));
+        }
+    }
     match weights {
         Some(weights) if weights.length != heads.length => {
             Err(Error::invalid(format!("there are {} arcs and {} weights", heads.length, weights.length)))
@@ -235,11 +244,11 @@ fn check_findings(found: &Found, vertices: u64) -> Result<()> {
     )))
 }
 
-/// Looks for the most arcs that leave one vertex.
+/// Looks for the most arcs that leave one vertex, and for offsets that fall.
 fn find_longest(pool: &Pool, offsets: Offsets, findings: Findings) -> Result<()> {
-    let (vertices, longest) = ((offsets.length() - 1) as u32, findings.longest());
+    let (vertices, longest, wrong) = ((offsets.length() - 1) as u32, findings.longest(), findings.wrong());
     let name = format!("resident_longest_{}", bits_of(offsets));
-    launch!(pool.device(), &name, u64::from(vertices), [offsets, vertices, longest])
+    launch!(pool.device(), &name, u64::from(vertices), [offsets, vertices, longest, wrong])
 }
 
 /// The number that the bits of a weight are.
@@ -287,7 +296,7 @@ impl Rows {
     ) -> Result<Self> {
         offsets.element.check_integer("offsets")?;
         heads.element.check_integer("heads")?;
-        check_lengths(heads, weights)?;
+        check_arrays(offsets, heads, weights)?;
         let Some(vertices) = offsets.length.checked_sub(1) else {
             return Err(Error::invalid("the array of offsets is empty; it has one entry more than there are vertices"));
         };
@@ -320,7 +329,7 @@ impl Rows {
     ) -> Result<Self> {
         tails.element.check_integer("tails")?;
         heads.element.check_integer("heads")?;
-        check_lengths(heads, weights)?;
+        check_arrays(tails, heads, weights)?;
         if tails.length != heads.length {
             return Err(Error::invalid(format!("there are {} tails and {} heads", tails.length, heads.length)));
         }
@@ -412,6 +421,7 @@ impl Rows {
         findings: Findings,
     ) -> Result<Self> {
         // Kernels that go along arcs rely on offsets and heads.
+        find_longest(&pool, arcs.offsets, findings)?;
         check_findings(&findings.read(&pool)?, size.vertices)?;
         let device = pool.device();
         let (is_wide, vertices) = (u32::from(words_of(size.weights) == 2), size.vertices as u32);
@@ -422,7 +432,6 @@ impl Rows {
             let arcs = size.arcs;
             launch!(device, &name, arcs, [offsets, targets, of_weights, is_wide, vertices, arcs, asymmetry])?;
         }
-        find_longest(&pool, offsets, findings)?;
         let found = findings.read(&pool)?;
         let size = Size { is_directed: found.asymmetry != 0, ..size };
         Ok(Rows { pool, size, arcs, weights, of_weights: found.weights(size.weights), longest: found.longest })
@@ -469,5 +478,40 @@ impl Rows {
             (Some(words), _) => Weights::U32(self.pool.read(words)?),
         };
         Ok((offsets, heads, weights))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::device::testing::devices;
+
+    /// What a copy has got from an owner who was writing.
+    #[test]
+    fn offsets_that_fall_are_found_in_the_copy() {
+        for (offsets, wrong) in [([0_u32, 2, 5, 5], false), ([0, 5, 2, 5], true), ([3, 0, 0, 5], true)] {
+            for device in devices(1) {
+                let layout = |arena: &mut Arena<'_>| (arena.take("offsets", 4), Findings::layout(arena));
+                let (pool, (there, findings)) = Pool::lay_out(&device, layout).unwrap();
+                pool.upload(there, &offsets).unwrap();
+                findings.start(&pool).unwrap();
+                find_longest(&pool, Offsets::Narrow(there), findings).unwrap();
+                let found = findings.read(&pool).unwrap();
+                assert_eq!(found.wrong != 0, wrong, "{offsets:?}");
+                assert!(wrong || found.longest == 3);
+            }
+        }
+    }
+
+    #[test]
+    fn arrays_across_elements_are_refused() {
+        let array = |address, element| ForeignArray { address, length: 1, element };
+        let right = array(256, Element::I32);
+        assert!(check_arrays(right, right, Some(array(8, Element::F64))).is_ok());
+        for wrong in [array(258, Element::I32), array(260, Element::I64)] {
+            assert!(check_arrays(wrong, right, None).is_err());
+            assert!(check_arrays(right, wrong, None).is_err());
+            assert!(check_arrays(right, right, Some(wrong)).is_err());
+        }
     }
 }

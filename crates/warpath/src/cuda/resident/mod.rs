@@ -6,7 +6,7 @@
 //! through the host; what does are the sources, and a few words and samples by which searches are steered.
 //!
 //! Searches are those of the [`Solver`](crate::Solver), with the same distances and the same predecessors: `multi-hop` on long thin
-//! graphs, else `direction-optimizing` breadth-first search and `near-far`. Where weights are floats and all of them whole numbers,
+//! graphs, from the second search on, else `direction-optimizing` breadth-first search and `near-far`. Where weights are floats and all of them whole numbers,
 //! as CuPy's sparse matrices have them for want of integers, `multi-hop` searches by integers if distances stay exact as floats, too. For
 //! everything else [`ResidentGraph::to_graph`] copies the graph to the host.
 //!
@@ -44,7 +44,7 @@ use crate::{Control, Error, Result};
 /// A graph in the memory of a GPU: see the [module](self).
 ///
 /// It may be asked from several threads, which take turns. Its arcs take 4 bytes for each vertex and 4 for each arc, and 4 or 8
-/// more for each weight; a first search of each kind takes about as much again, and keeps it.
+/// more for each weight; a search takes about as much again, neighborhoods of long thin graphs several times as much, and keeps it.
 pub struct ResidentGraph {
     device: Arc<dyn Device>,
     rows: Rows,
@@ -68,6 +68,16 @@ struct Prepared {
     by_thresholds: Option<Box<dyn PreparedSssp>>,
     /// Some distances were too great for whole numbers to stand for floats.
     has_rounded: bool,
+    /// There was no memory for neighborhoods.
+    has_no_room: bool,
+}
+
+impl Prepared {
+    /// Gives up all searches, but not what has been learned.
+    fn give_up(&mut self) {
+        let Prepared { has_rounded, has_no_room, .. } = *self;
+        *self = Prepared { has_rounded, has_no_room, ..Prepared::default() };
+    }
 }
 
 impl fmt::Debug for ResidentGraph {
@@ -84,6 +94,12 @@ fn made<T>(place: &mut Option<T>, make: impl FnOnce() -> Result<T>) -> Result<&m
         Some(there) => there,
         None => place.insert(make()?),
     })
+}
+
+/// Passes a result on, and notes whether there was too little memory.
+fn noting<T>(has_no_room: &mut bool, result: Result<T>) -> Result<T> {
+    *has_no_room |= matches!(result, Err(Error::OutOfMemory { .. }));
+    result
 }
 
 /// The device that has these arrays.
@@ -214,11 +230,12 @@ impl ResidentGraph {
         let sources = self.checked(sources)?;
         self.having_prepared(|prepared| {
             let is_first = prepared.bfs.is_none() && prepared.bfs_by_hops.is_none();
-            let search = if is_first || !self.has_levels_to_hop()? {
+            let search = if is_first || prepared.has_no_room || !self.has_levels_to_hop()? {
                 made(&mut prepared.bfs, || self.prepared_bfs())?
             } else {
                 prepared.bfs = None;
-                made(&mut prepared.bfs_by_hops, || self.prepared_bfs_by_hops())?
+                let Prepared { bfs_by_hops, has_no_room, .. } = &mut *prepared;
+                made(bfs_by_hops, || noting(has_no_room, self.prepared_bfs_by_hops()))?
             };
             ResidentTree::of_bfs(&self.device, &mut **search, &sources, self.vertices(), predecessors, control)
         })
@@ -239,8 +256,10 @@ impl ResidentGraph {
                 ResidentTree::of_sssp(&self.device, search, size, floats, &sources, predecessors, control)
             };
             let is_first = prepared.by_hops.is_none() && prepared.by_thresholds.is_none();
-            if !is_first && !prepared.has_rounded && self.has_short_levels()? {
-                let search = made(&mut prepared.by_hops, || self.prepared_by_hops())?;
+            let may_hop = !is_first && !prepared.has_rounded && !prepared.has_no_room;
+            if may_hop && self.has_short_levels()? {
+                let Prepared { by_hops, has_no_room, .. } = &mut *prepared;
+                let search = made(by_hops, || noting(has_no_room, self.prepared_by_hops()))?;
                 let size = Size { weights: WeightKind::U32, ..self.rows.size };
                 let floats = match self.weight_kind() {
                     WeightKind::F32 => Some(Element::F32),
@@ -262,7 +281,7 @@ impl ResidentGraph {
     /// Whether `multi-hop` is right for shortest paths: found when first asked.
     fn has_short_levels(&self) -> Result<bool> {
         let WeightFacts { least, greatest, are_whole } = self.rows.of_weights;
-        if !are_whole {
+        if !are_whole || self.rows.arcs.offsets.is_wide() {
             return Ok(false);
         }
         let facts = GraphFacts { weight_kind: WeightKind::U32, weight_range: (least, greatest), ..self.facts()? };
@@ -350,14 +369,14 @@ impl ResidentGraph {
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         let done = match work(&mut prepared) {
             Err(Error::OutOfMemory { .. }) => {
-                *prepared = Prepared::default();
+                prepared.give_up();
                 work(&mut prepared)
             }
             done => done,
         };
         if done.is_err() {
             // What a failed search has left may be half done.
-            *prepared = Prepared::default();
+            prepared.give_up();
         }
         done
     }

@@ -1,7 +1,7 @@
 //! Rows of a graph on a device for whoever samples it on the host.
 //!
 //! How far the neighborhoods of `multi-hop` reach depends on the surroundings of some hundred vertices. These are fetched layer by
-//! layer, those of all vertices of a layer in one launch: at most two megabytes and some twenty launches, whatever the graph has. What is
+//! layer, those of all vertices of a layer in one launch: a few megabytes and some hundred launches, whatever the graph has. What is
 //! asked for beyond that is fetched when it is asked for.
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the lengths that they

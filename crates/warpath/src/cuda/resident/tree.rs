@@ -10,7 +10,7 @@ use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, LaunchShape, arguments, images};
 use crate::cuda::semirings::{DeviceSemiring, semirings_of};
 use crate::cuda::sssp::{PreparedSssp, SsspTask};
-use crate::graph::{NO_VERTEX, VertexId};
+use crate::graph::VertexId;
 use crate::problems::UNREACHED;
 use crate::{Control, Error, Result};
 
@@ -97,7 +97,7 @@ impl ResidentTree {
                 Some(distances) => distances,
                 None => return Ok(None),
             },
-            None if outcome.out_of_range => return Err(Error::invalid("a distance is too great for 64 bits")),
+            None if outcome.out_of_range => return Err(Error::invalid("a distance is too great for its type")),
             None => distances(device, semiring, there.pool, there.distances)?,
         };
         let predecessors = match search.derivation().filter(|_| predecessors) {
@@ -106,7 +106,8 @@ impl ResidentTree {
                 derivation.derive(sources, semiring.unreachable(), false, control)?;
                 Some(DeviceArray::filled(device, Element::I32, size.vertices, |pool, to| {
                     pool.copy_from(to, there.pool, derivation.derived())?;
-                    sources.iter().try_for_each(|&source| pool.fill(to.part(source.into(), 1), NO_VERTEX))
+                    let count = size.vertices;
+                    launch!(device, "resident_clear_sources", count, [to, count])
                 })?)
             }
         };
