@@ -21,6 +21,9 @@ def foreign(array: Any, *, integers: bool) -> Foreign | None:
     """Where an array on a GPU is, converted there if it has to be; ``None`` if that is not possible without the host."""
     if hasattr(array, "detach"):
         array = array.detach()
+    interface = array.__cuda_array_interface__
+    if interface["data"][0] % max(1, int(interface["typestr"][2:])):
+        return None  # An array that lies across its elements: no kernel may read it, not even to copy it.
     found = _described(array)
     if found is None or found[2] not in _TYPES:
         array = _converted(array, integers)
@@ -37,8 +40,6 @@ def _described(array: Any) -> Foreign | None:
     kind, size = interface["typestr"][1], int(interface["typestr"][2:])
     strides = interface.get("strides")
     if strides is not None and length > 1 and tuple(strides) != (size,):
-        return None
-    if size and interface["data"][0] % size:
         return None
     return (int(interface["data"][0]), int(length), f"{kind}{size}", array)
 
