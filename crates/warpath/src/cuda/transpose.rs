@@ -11,8 +11,8 @@
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
 //! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
-//! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
-//! checked.
+//! prepared here; the ids in them come from a `Csr` or from `resident/adoption.rs`, which have checked them, or from
+//! sources that were checked.
 
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};

@@ -53,7 +53,7 @@ pub struct ResidentGraph {
     prepared: Mutex<Prepared>,
 }
 
-/// The searches that have been made ready, and how many of each kind there were.
+/// The searches that have been made ready.
 ///
 /// To make neighborhoods takes as long as a few searches without them. So the first one does without: whoever has only one is served
 /// sooner, and whoever has many hardly later.
@@ -103,8 +103,9 @@ fn noting<T>(has_no_room: &mut bool, result: Result<T>) -> Result<T> {
 }
 
 /// The device that has these arrays.
-fn device_of(arrays: &[ForeignArray]) -> Result<Arc<dyn Device>> {
-    let mut ordinals = arrays.iter().filter(|array| array.length > 0).map(|array| super::device_of(array.address));
+fn device_of(first: ForeignArray, heads: ForeignArray, weights: Option<ForeignArray>) -> Result<Arc<dyn Device>> {
+    let arrays = [Some(first), Some(heads), weights].into_iter().flatten();
+    let mut ordinals = arrays.filter(|array| array.length > 0).map(|array| super::device_of(array.address));
     let first = ordinals.next().unwrap_or(Ok(0))?;
     for other in ordinals {
         let other = other?;
@@ -138,7 +139,7 @@ impl ResidentGraph {
         weights: Option<ForeignArray>,
         directed: bool,
     ) -> Result<Self> {
-        let device = device_of(&[Some(offsets), Some(heads), weights].into_iter().flatten().collect::<Vec<_>>())?;
+        let device = device_of(offsets, heads, weights)?;
         // SAFETY: the caller's promise.
         let rows = unsafe { Rows::of_rows(&device, offsets, heads, weights, directed)? };
         Ok(Self::of(device, rows, directed))
@@ -161,7 +162,7 @@ impl ResidentGraph {
         weights: Option<ForeignArray>,
         directed: bool,
     ) -> Result<Self> {
-        let device = device_of(&[Some(tails), Some(heads), weights].into_iter().flatten().collect::<Vec<_>>())?;
+        let device = device_of(tails, heads, weights)?;
         // SAFETY: the caller's promise.
         let rows = unsafe { Rows::of_edges(&device, vertices, tails, heads, weights, directed)? };
         Ok(Self::of(device, rows, directed))
