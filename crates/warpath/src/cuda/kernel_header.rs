@@ -401,7 +401,7 @@ mod tests {
     use std::{env, fs};
 
     use super::generate::Header;
-    use crate::cuda::{apsp, bfs, closure, customization, frontier, matrix, neighborhoods, sssp};
+    use crate::cuda::{apsp, bfs, closure, customization, frontier, matrix, neighborhoods, sssp, zero_copy};
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
@@ -416,6 +416,7 @@ mod tests {
         bfs::multi_hop::header,
         bfs::one_block::header,
         bfs::singh::header,
+        bfs::zero_copy::header,
         closure::warshall::header,
         customization::header,
         frontier::header,
@@ -431,6 +432,8 @@ mod tests {
         sssp::near_far::header,
         sssp::predecessors::header,
         sssp::work_efficient::header,
+        sssp::zero_copy::header,
+        zero_copy::header,
     ];
 
     fn files(folder: &Path) -> BTreeSet<PathBuf> {

@@ -24,6 +24,7 @@ pub mod resident;
 pub(crate) mod semirings;
 pub(crate) mod sssp;
 pub(crate) mod transpose;
+mod zero_copy;
 
 use device::Device;
 #[cfg(feature = "cuda")]

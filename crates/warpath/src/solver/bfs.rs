@@ -11,7 +11,7 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
-use crate::cuda::bfs::{self as cuda, many_sources};
+use crate::cuda::bfs::{self as cuda, many_sources, zero_copy};
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
 use crate::team::Team;
@@ -145,8 +145,7 @@ impl Bfs {
         let (chosen, reason, manner) = match batches {
             Some(batches) => (batches, shared_reads(many), Manner::InBatches),
             None => {
-                let chosen = self.on_cuda(solver)?;
-                let reason = chosen.reason.clone();
+                let (chosen, reason) = self.that_fits(solver)?;
                 (chosen, reason, Manner::InTurn)
             }
         };
@@ -235,6 +234,19 @@ impl Bfs {
         let work = solver.workload(solver.graph_facts(), &parameters, searches);
         let searching = (algorithm.info.seconds)(&work);
         Ok(if searches > 1 { searching.max(handing_over) } else { searching + handing_over })
+    }
+
+    /// The algorithm of the CUDA engine for this search, with arcs in the host's memory where the device has too little and nothing
+    /// else was asked for; and why.
+    fn that_fits(&self, solver: &Solver) -> Result<(Arc<OnDevice<cuda::BfsAlgorithm>>, String)> {
+        let may_stay = match &self.algorithm {
+            Some(asked) => asked == zero_copy::ALGORITHM.info.name,
+            None => zero_copy::takes(&solver.graph),
+        };
+        let layouts = if may_stay { &zero_copy::LAYOUTS[..] } else { &[] };
+        solver.that_fits(self.on_cuda(solver)?, layouts, |layout| {
+            solver.facts.bfs.get(Some(layout), || find_on_cuda(solver, Some(layout)))
+        })
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.

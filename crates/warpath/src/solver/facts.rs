@@ -11,7 +11,7 @@ use crate::algorithms::{GraphFacts, Parameters, Workload};
 use crate::cuda::bfs::BfsAlgorithm;
 use crate::cuda::sssp::SsspAlgorithm;
 use crate::graph::{Graph, VertexId, Weights};
-use crate::{Plan, Result, memory};
+use crate::{Bytes, Plan, Result, memory};
 
 /// The facts that are known.
 #[derive(Debug, Default)]
@@ -124,6 +124,31 @@ impl Solver {
     }
 }
 
+impl Solver {
+    /// The algorithm, if the device has the memory for it, else the first of these layouts of another one that fits, or the last; and
+    /// why.
+    pub(super) fn that_fits<A>(
+        &self,
+        chosen: Arc<OnDevice<A>>,
+        layouts: &[&str],
+        find: impl Fn(&str) -> Result<Arc<OnDevice<A>>>,
+    ) -> Result<(Arc<OnDevice<A>>, String)> {
+        // Without a device nobody knows how much fits.
+        let available = self.allowed_on_device().unwrap_or(u64::MAX);
+        let needed = chosen.plan.device_bytes();
+        let (mut reason, mut fitting) = (chosen.reason.clone(), chosen.clone());
+        for layout in layouts {
+            if fitting.plan.device_bytes() <= available {
+                break;
+            }
+            reason =
+                format!("`{}` takes {} on the device, which gives {}", chosen.name, Bytes(needed), Bytes(available));
+            fitting = find(layout)?;
+        }
+        Ok((fitting, reason))
+    }
+}
+
 /// The mean share of the vertices that is reached from vertices spread over the graph: from at most 256 of them, until twice as much
 /// as the graph has was looked at.
 fn sample_reached(graph: &Graph) -> Result<f64> {
@@ -179,6 +204,10 @@ pub(super) fn transpose_bytes(graph: &Graph) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cuda::device::testing::devices;
+    use crate::graph::{Direction, GraphBuilder};
+    use crate::solver::Search;
+    use crate::{Bfs, Distance, Engine, Error, Sssp, cuda};
 
     #[test]
     fn a_sample_tells_what_searches_reach() {
@@ -188,5 +217,69 @@ mod tests {
         assert!(share((1..1000).map(|leaf| (0, leaf)).collect()) < 0.01);
         assert_eq!(share((0..1000).map(|v| (v, (v + 1) % 1000)).collect()), 1.0);
         assert_eq!(share(Vec::new()), 1.0);
+    }
+
+    /// With ever less memory on the device searches keep ever less there, and find the same. With less than that they don't begin.
+    fn searches_keep_what_fits<S: Search + Clone>(request: &S, with: impl Fn(&S, &str) -> S, layouts: &[&str]) {
+        let edges = (0..4000_u32).map(|k| (k * 7919 % 1301, k * k % 997, 1 + k % 250));
+        let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+        let cpu = Solver::builder(graph.clone()).threads(1).engine(Engine::Cpu).open().unwrap();
+        let expected = cpu.solve(request.clone()).unwrap();
+        for device in devices(3) {
+            let open = |memory: u64| {
+                Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(memory).open().unwrap()
+            };
+            let all = open(u64::MAX);
+            assert!(!all.decide(request).unwrap().algorithm().starts_with("zero-copy"));
+            let bytes_of = |layout: &str| all.decide(&with(request, layout)).unwrap().plan().device_bytes();
+            assert!(layouts.is_sorted_by_key(|layout| std::cmp::Reverse(bytes_of(layout))));
+            for (index, layout) in layouts.iter().enumerate() {
+                for request in [request.clone(), with(request, "zero-copy")] {
+                    let solver = open(bytes_of(layout));
+                    let decision = solver.decide(&request).unwrap();
+                    assert_eq!(decision.algorithm(), *layout);
+                    let tree = solver.solve(request).unwrap();
+                    assert_eq!(tree.report().algorithm, "zero-copy");
+                    assert_eq!(tree.report().device_bytes, bytes_of(layout));
+                    assert_eq!(tree.distances(), expected.distances());
+                    assert_eq!(tree.predecessors(), expected.predecessors());
+                }
+                if index == 0 {
+                    let decision = open(bytes_of(layout)).decide(request).unwrap();
+                    assert!(decision.reason().contains(" on the device, which gives "), "{}", decision.reason());
+                }
+            }
+            let least = bytes_of(layouts[layouts.len() - 1]);
+            match open(least - 1).solve(request.clone()) {
+                Err(Error::OutOfMemory { needed, available, .. }) => {
+                    assert_eq!((needed, available), (least, least - 1))
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn searches_keep_on_the_device_what_it_has_room_for() {
+        let of_sssp = cuda::sssp::zero_copy::LAYOUTS;
+        searches_keep_what_fits(&Sssp::from(5), |request, layout| request.clone().algorithm(layout), &of_sssp);
+        let of_bfs = cuda::bfs::zero_copy::LAYOUTS;
+        searches_keep_what_fits(&Bfs::from(5), |request, layout| request.clone().algorithm(layout), &of_bfs);
+    }
+
+    #[test]
+    fn distances_that_the_device_has_no_room_for_are_an_error() {
+        let graph = Graph::from_edges((0..4_u32).map(|v| (v, v + 1, 3_000_000_000_u32))).unwrap();
+        for device in devices(4) {
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
+            let solve = |algorithm: &str| solver.solve(Sssp::from(0).algorithm(algorithm));
+            assert_eq!(solve("zero-copy").unwrap().distance(4), Some(Distance::Unsigned(12_000_000_000)));
+            match solve("zero-copy:distances=32") {
+                Err(Error::OutOfMemory { what, needed, available }) => {
+                    assert_eq!((&*what, needed, available), ("distances of 64 bits on the device", 40, 20));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
     }
 }

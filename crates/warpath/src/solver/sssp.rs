@@ -12,7 +12,7 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
-use crate::cuda::sssp::{self as cuda, many_sources};
+use crate::cuda::sssp::{self as cuda, many_sources, zero_copy};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::Team;
@@ -177,8 +177,7 @@ impl Sssp {
                 (batches, reason, Manner::InBatches)
             }
             None => {
-                let chosen = self.on_cuda(solver)?;
-                let reason = chosen.reason.clone();
+                let (chosen, reason) = self.that_fits(solver)?;
                 (chosen, reason, Manner::InTurn)
             }
         };
@@ -285,6 +284,19 @@ impl Sssp {
         let distance_bytes = if graph.weight_kind() == WeightKind::F64 { 8.0 } else { 4.0 };
         let back = work.in_turn(distance_bytes * work.vertices() / COPYING);
         Ok((ready + (chosen.algorithm.info.seconds)(&work) + back, bytes))
+    }
+
+    /// The algorithm of the CUDA engine for this search, with arcs in the host's memory where the device has too little and nothing
+    /// else was asked for; and why.
+    fn that_fits(&self, solver: &Solver) -> Result<(Arc<OnDevice<cuda::SsspAlgorithm>>, String)> {
+        let may_stay = match &self.algorithm {
+            Some(asked) => asked == zero_copy::ALGORITHM.info.name,
+            None => zero_copy::takes(&solver.graph),
+        };
+        let layouts = if may_stay { &zero_copy::LAYOUTS[..] } else { &[] };
+        solver.that_fits(self.on_cuda(solver)?, layouts, |layout| {
+            solver.facts.sssp.get(Some(layout), || find_on_cuda(solver, Some(layout)))
+        })
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.

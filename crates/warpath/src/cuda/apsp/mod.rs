@@ -30,7 +30,6 @@ pub(crate) mod batched;
 pub(crate) mod blocked_floyd_warshall;
 pub(crate) mod floyd_warshall;
 pub(crate) mod hierarchy;
-mod host_part;
 pub(crate) mod johnson;
 pub(in crate::cuda) mod katz_kider;
 pub(crate) mod matrix;

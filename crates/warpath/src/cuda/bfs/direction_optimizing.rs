@@ -305,6 +305,6 @@ impl PreparedBfs for DirectionOptimizing {
 
     fn device_levels(&self) -> DeviceLevels<'_> {
         let Arrays { arcs, levels, short_rows: [predecessors, _], .. } = self.arrays;
-        DeviceLevels { pool: &self.pool, arcs, levels, predecessors }
+        DeviceLevels { pool: &self.pool, levels, derivation: Some((arcs, predecessors)) }
     }
 }

@@ -311,9 +311,8 @@ impl ManySources {
     pub(crate) fn found_from(&self, index: usize) -> DeviceLevels<'_> {
         DeviceLevels {
             pool: &self.pool,
-            arcs: self.arrays.arcs,
             levels: self.arrays.levels.part(index as u64 * self.arguments.stride, self.vertices),
-            predecessors: self.arrays.sources.part(0, self.vertices),
+            derivation: Some((self.arrays.arcs, self.arrays.sources.part(0, self.vertices))),
         }
     }
 

@@ -14,6 +14,7 @@ pub(crate) mod queue;
 pub(crate) mod scan;
 pub(crate) mod singh;
 pub(crate) mod vertex_parallel;
+pub(crate) mod zero_copy;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -87,6 +88,7 @@ pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
     queue::ALGORITHM,
     scan::ALGORITHM,
     singh::ALGORITHM,
+    zero_copy::ALGORITHM,
     #[cfg(feature = "lab")]
     vertex_parallel::AS_PRINTED,
     #[cfg(feature = "lab")]
@@ -147,7 +149,7 @@ pub(crate) mod tests {
     use crate::testing::{Random, graphs_of_every_shape, half_of_every_shape};
     use crate::{Bfs, Engine, Error, Solver};
 
-    const UNDER_TEST: [&str; 24] = [
+    const UNDER_TEST: [&str; 29] = [
         "direction-optimizing:threads=64",
         "direction-optimizing:threads=32,blocks=3,bottom-up=0.01,top-down=0.1",
         "direction-optimizing:threads=64,bottom-up=1",
@@ -172,6 +174,11 @@ pub(crate) mod tests {
         "scan:threads=128",
         "singh-bfs",
         "singh-bfs:order=true",
+        "zero-copy:threads=64",
+        "zero-copy:threads=32,blocks=3,bottom-up=0.01,top-down=0.1",
+        "zero-copy:threads=64,blocks=2,bottom-up=0,top-down=0",
+        "zero-copy:threads=128,best-tails=no",
+        "zero-copy:threads=32,offsets=host",
     ];
 
     /// Runs every algorithm on graphs of every shape, with one request or another; all graphs in two seeds. Under

@@ -328,9 +328,8 @@ impl PreparedBfs for MultiHop {
     fn device_levels(&self) -> DeviceLevels<'_> {
         DeviceLevels {
             pool: &self.graph.pool,
-            arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
             levels: self.arrays.levels,
-            predecessors: self.arrays.sources,
+            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.sources)),
         }
     }
 }

@@ -21,40 +21,38 @@ use crate::graph::{NO_VERTEX, VertexId};
 pub(crate) struct DeviceLevels<'p> {
     /// The memory of everything here.
     pub(crate) pool: &'p Pool,
-    /// The graph.
-    pub(crate) arcs: Arcs,
-    /// The level of each vertex, all ones where there is none; perhaps a little longer.
+    /// The level of each vertex, all ones where there is none; perhaps a little longer, if there is a derivation.
     pub(crate) levels: DeviceSlice<u32>,
-    /// Room for the predecessor of each vertex, that the next search may use for something else.
-    pub(crate) predecessors: DeviceSlice<VertexId>,
+    /// The graph, and room for the predecessor of each vertex, that the next search may use for something else; `None` if the
+    /// device has no room for that, and the host derives predecessors.
+    pub(crate) derivation: Option<(Arcs, DeviceSlice<VertexId>)>,
 }
 
 impl DeviceLevels<'_> {
     /// The levels, [`UNREACHED`](crate::problems::UNREACHED) where there is none.
     pub(crate) fn levels(&self) -> Result<Vec<u32>> {
-        self.pool.read(self.levels.part(0, self.predecessors.length()))
+        let vertices = self.derivation.map_or(self.levels.length(), |(_, predecessors)| predecessors.length());
+        self.pool.read(self.levels.part(0, vertices))
     }
 
-    /// Derives the predecessors, and waits until that is done.
-    pub(crate) fn derive_predecessors(&self) -> Result<()> {
+    /// Derives the predecessors, and waits until that is done; returns where they are, [`NO_VERTEX`] where there is none, or
+    /// `None` if the device cannot derive them.
+    pub(crate) fn derive_predecessors(&self) -> Result<Option<DeviceSlice<VertexId>>> {
+        let Some((arcs, predecessors)) = self.derivation else { return Ok(None) };
         let device = self.pool.device();
-        self.pool.fill(self.predecessors, NO_VERTEX)?;
-        let kernel = if self.arcs.offsets.is_wide() { "bfs_predecessors_64" } else { "bfs_predecessors_32" };
+        self.pool.fill(predecessors, NO_VERTEX)?;
+        let kernel = if arcs.offsets.is_wide() { "bfs_predecessors_64" } else { "bfs_predecessors_32" };
         let kernel = device.function(&images::BFS_PREDECESSORS, kernel)?;
         let threads = device.properties().threads_per_block.min(512);
         let shape = LaunchShape::line(device.blocks_at_once(kernel, threads, 0)?.max(1), threads);
-        let Arcs { offsets, targets, .. } = self.arcs;
-        let vertices = self.predecessors.length() as u32;
+        let Arcs { offsets, targets, .. } = arcs;
+        let vertices = predecessors.length() as u32;
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
         unsafe {
-            let arguments = arguments![offsets, targets, self.levels, vertices, self.predecessors];
+            let arguments = arguments![offsets, targets, self.levels, vertices, predecessors];
             device.launch(kernel, &shape, arguments)?;
         }
-        device.synchronize()
-    }
-
-    /// The derived predecessors, [`NO_VERTEX`] where there is none.
-    pub(crate) fn predecessors(&self) -> Result<Vec<VertexId>> {
-        self.pool.read(self.predecessors)
+        device.synchronize()?;
+        Ok(Some(predecessors))
     }
 }

@@ -147,9 +147,8 @@ impl PreparedBfs for Scan {
     fn device_levels(&self) -> DeviceLevels<'_> {
         DeviceLevels {
             pool: &self.graph.pool,
-            arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
             levels: self.arrays.levels,
-            predecessors: self.arrays.queues[0],
+            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.queues[0])),
         }
     }
 }

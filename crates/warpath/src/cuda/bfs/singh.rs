@@ -212,9 +212,8 @@ impl PreparedBfs for Singh {
     fn device_levels(&self) -> DeviceLevels<'_> {
         DeviceLevels {
             pool: &self.graph.pool,
-            arcs: Arcs::narrow(self.graph.offsets, self.graph.targets),
             levels: self.arrays.cost,
-            predecessors: self.arrays.predecessors,
+            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.predecessors)),
         }
     }
 

@@ -149,6 +149,7 @@ images! {
     BFS_SCAN = "bfs_scan",
     BFS_SINGH = "bfs_singh",
     BFS_VERTEX_PARALLEL = "bfs_vertex_parallel",
+    BFS_ZERO_COPY = "bfs_zero_copy",
     CLOSURE_BIT_WARSHALL = "closure_bit_warshall",
     CLOSURE_WARSHALL = "closure_warshall",
     RESIDENT = "resident",
@@ -159,6 +160,7 @@ images! {
     SSSP_NEAR_FAR = "sssp_near_far",
     SSSP_PREDECESSORS = "sssp_predecessors",
     SSSP_WORK_EFFICIENT = "sssp_work_efficient",
+    SSSP_ZERO_COPY = "sssp_zero_copy",
     TRANSPOSE = "transpose",
 }
 

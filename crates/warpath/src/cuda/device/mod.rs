@@ -25,6 +25,7 @@ pub(crate) mod driver;
 pub(crate) mod emulator;
 #[cfg(all(test, emulator))]
 pub(crate) mod failing;
+pub(crate) mod host_part;
 pub(crate) mod images;
 #[cfg(feature = "cuda")]
 mod library;

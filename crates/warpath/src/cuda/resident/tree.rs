@@ -59,8 +59,8 @@ impl ResidentTree {
         let levels = found.levels.part(0, vertices as u64);
         let distances = copied(device, Element::I32, found.pool, levels)?;
         let predecessors = if predecessors {
-            found.derive_predecessors()?;
-            Some(copied(device, Element::I32, found.pool, found.predecessors)?)
+            let derived = found.derive_predecessors()?;
+            derived.map(|derived| copied(device, Element::I32, found.pool, derived)).transpose()?
         } else {
             None
         };

@@ -21,6 +21,7 @@ pub(super) mod pairs;
 pub(crate) mod predecessors;
 mod rounds;
 pub(crate) mod work_efficient;
+pub(crate) mod zero_copy;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -132,6 +133,7 @@ pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
     mask::ALGORITHM,
     bellman_ford::ALGORITHM,
     work_efficient::ALGORITHM,
+    zero_copy::ALGORITHM,
     #[cfg(feature = "lab")]
     mask::UNSYNCHRONIZED,
 ];

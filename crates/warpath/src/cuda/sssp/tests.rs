@@ -34,6 +34,15 @@ const NEAR_FAR: [&str; 6] = [
     "near-far:threads=256,blocks=1,delta=5,batch=10",
 ];
 
+const ZERO_COPY: [&str; 6] = [
+    "zero-copy:threads=64,blocks=4",
+    "zero-copy:threads=32,blocks=3,delta=150,batch=0,offsets=host",
+    "zero-copy:threads=96,blocks=3,batch=40",
+    "zero-copy:threads=32,blocks=5,delta=300,batch=0",
+    "zero-copy:threads=64,blocks=2,batch=2,offsets=host",
+    "zero-copy:threads=256,blocks=1,delta=5,batch=10",
+];
+
 const MANY_SOURCES: [&str; 5] = [
     "many-sources:threads=64,width=3",
     "many-sources:threads=32,delta=1,near=1,queue=4,width=2",
@@ -116,6 +125,16 @@ fn near_and_far_agree_with_the_cpu_in_every_semiring() {
     agrees_with_the_cpu::<f32>(&NEAR_FAR, 4, 3);
     agrees_with_the_cpu::<f64>(&NEAR_FAR, 5, 3);
     agrees_with_the_cpu::<Unit>(&NEAR_FAR, 6, 9);
+}
+
+#[test]
+fn searches_of_arcs_on_the_host_agree_with_the_cpu_in_every_semiring() {
+    for &seed in SEEDS {
+        agrees_with_the_cpu::<u32>(&ZERO_COPY, seed, 3);
+    }
+    agrees_with_the_cpu::<f32>(&ZERO_COPY, 4, 3);
+    agrees_with_the_cpu::<f64>(&ZERO_COPY, 5, 3);
+    agrees_with_the_cpu::<Unit>(&ZERO_COPY, 6, 9);
 }
 
 #[test]

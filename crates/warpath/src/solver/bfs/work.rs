@@ -151,7 +151,7 @@ impl Bfs {
         let mut state = solver.device();
         let device = state.device(&solver.engine)?;
         report.engine = format!("cuda:{}", device.properties().ordinal);
-        let prepare = || (algorithm.prepare)(&device, &solver.graph, parameters);
+        let prepare = || solver.team.install(|| (algorithm.prepare)(&device, &solver.graph, parameters));
         let search = state.prepared(name, plan.device_bytes(), prepare)?;
         report.seconds.prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
@@ -169,13 +169,14 @@ impl Bfs {
     /// Copies the findings of a search to the host: levels and, if wanted, predecessors, which the device derives.
     fn download(&self, found: &DeviceLevels<'_>, mut report: Report) -> Result<SearchOutcome> {
         let start = Instant::now();
+        let mut derived = None;
         if !self.distances_only {
-            found.derive_predecessors()?;
+            derived = found.derive_predecessors()?;
             report.seconds.predecessors = start.elapsed().as_secs_f64();
         }
         let start = Instant::now();
         let levels = found.levels()?;
-        let predecessors = if self.distances_only { None } else { Some(found.predecessors()?) };
+        let predecessors = derived.map(|derived| found.pool.read(derived)).transpose()?;
         report.seconds.download = start.elapsed().as_secs_f64();
         Ok(SearchOutcome { levels, predecessors, report })
     }

@@ -293,7 +293,7 @@ fn search_on_cuda<L: MinPlusOnDevice>(
     let mut state = solver.device();
     let device = state.device(&solver.engine)?;
     report.engine = format!("cuda:{}", device.properties().ordinal);
-    let prepare = || (algorithm.prepare)(&device, graph, parameters);
+    let prepare = || solver.team.install(|| (algorithm.prepare)(&device, graph, parameters));
     let search: &mut Box<dyn cuda::PreparedSssp> = state.prepared(name, plan.device_bytes(), prepare)?;
     report.seconds.prepare = start.elapsed().as_secs_f64();
     let start = Instant::now();

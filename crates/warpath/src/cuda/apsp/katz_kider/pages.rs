@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use bytemuck::cast_slice_mut;
 use rayon::prelude::*;
 
-use super::super::host_part::HostPart;
 use super::super::matrix::{Range, write_row};
 use super::super::{Cell, DenseTask, MinPlusOnDevice};
 use super::cells::{Paired, with_paired};
 use super::paging::{Arrays, Paging};
 use super::program::{Page, Program, Role};
 use crate::algorithms::Statistics;
+use crate::cuda::device::host_part::HostPart;
 use crate::cuda::device::memory::Pool;
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;

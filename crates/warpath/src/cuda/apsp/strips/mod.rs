@@ -81,10 +81,10 @@ use std::time::{Duration, Instant};
 use bytemuck::cast_slice_mut;
 use rayon::prelude::*;
 
-use super::host_part::HostPart;
 use super::matrix::{Number, Range, with_number, write_cells};
 use super::{Cell, DenseTask, MinPlusOnDevice};
 use crate::algorithms::{Parameter, Statistics, Unset, Values};
+use crate::cuda::device::host_part::HostPart;
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;
 use crate::graph::DistanceValue;

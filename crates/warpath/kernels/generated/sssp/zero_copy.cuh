@@ -1,0 +1,69 @@
+// Made from `src/cuda/sssp/zero_copy.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
+#pragma once
+#include "../../layout.cuh"
+
+namespace zero_copy {
+
+/// What one round tells the next. Three take turns: one is read, one written, one cleared.
+struct Turn {
+    u32 items;  // How many vertices were marked.
+    u32 entered;  // How many of them were not below the threshold before.
+    u32 cancelled;
+    u32 unused;
+    u64 arcs;  // How many arcs were relaxed.
+    u64 least;  // The least distance found at or above the threshold.
+};
+static_assert(sizeof(Turn) == 32, "");
+static_assert(offsetof(Turn, items) == 0, "");
+static_assert(offsetof(Turn, entered) == 4, "");
+static_assert(offsetof(Turn, cancelled) == 8, "");
+static_assert(offsetof(Turn, unused) == 12, "");
+static_assert(offsetof(Turn, arcs) == 16, "");
+static_assert(offsetof(Turn, least) == 24, "");
+
+/// The argument. Offsets are u32 or u64.
+template <class Lane, class Offset>
+struct KernelArgument {
+    const Offset* offsets;
+    const Arc<typename Lane::Weight>* arcs;
+    typename Lane::Distance* distances;
+    u32* near[3];  // Bits of the vertices to be expanded. Three take turns.
+    u32* far;  // Bits of vertices at or above the threshold; some may be nearer by now.
+    const uint2* pieces;  // Vertices and numbers of the pieces of long rows.
+    Turn* turns;  // Three.
+    u64* report;  // Rounds, thresholds, vertices marked, relaxations.
+    u32* out_of_range;
+    const u32* targets_wanted;
+    const u32* cancelled;
+    Counts* statistics;  // Null if nothing is to be counted.
+    u64 limit;
+    double delta;
+    double degree;  // Arcs of a vertex, on average.
+    u32 target_count;
+    u32 vertices;
+    u32 piece_count;
+    u32 batch;  // Windows widen while rounds have fewer arcs; 0 if they are not to change.
+};
+using KernelArgumentLayout = KernelArgument<layout::Lane, layout::Offset>;
+static_assert(sizeof(KernelArgumentLayout) == 152, "");
+static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 8, "");
+static_assert(offsetof(KernelArgumentLayout, distances) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, near) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, far) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, pieces) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, turns) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, report) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, cancelled) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, delta) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, degree) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, target_count) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 140, "");
+static_assert(offsetof(KernelArgumentLayout, piece_count) == 144, "");
+static_assert(offsetof(KernelArgumentLayout, batch) == 148, "");
+
+}  // namespace zero_copy

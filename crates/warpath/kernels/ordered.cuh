@@ -1,0 +1,110 @@
+// A frontier as bits, one a vertex, whose vertices are taken in ascending order.
+//
+// The order matters where arcs lie in the host's memory. The bus brings 400 million pieces of 128 bytes a second, as long as
+// those that are asked for at one time lie within some 256 MB, and 48 million from all over a larger array. Rows lie in the
+// order of their tails, so all warps together go through the bits from front to back, and neither reads what is far from
+// what the others read.
+//
+//   for_vertices    the vertices of a frontier, up to 32 at a time for a warp
+//   for_long_rows   the long rows of a frontier, in pieces
+//   set_bit         marks a vertex, and says whether it was not marked
+//
+// A round reads one array of bits, sets bits in the next one, and clears the one before (`clear`): three take turns.
+#pragma once
+
+#include "rows.cuh"
+#include "generated/ordered.cuh"
+
+namespace ordered {
+
+/// The bits of a warp's turn: 128, which one lane loads at once.
+constexpr u32 group = 128;
+
+__device__ __forceinline__ bool is_set(const u32* bits, u32 vertex) { return load(&bits[vertex / 32]) >> vertex % 32 & 1; }
+
+/// Sets the bit of a vertex; whether it was not set.
+__device__ __forceinline__ bool set_bit(u32* bits, u32 vertex) {
+    const u32 bit = 1u << vertex % 32;
+    return !(load(&bits[vertex / 32]) & bit) && !(atomicOr(&bits[vertex / 32], bit) & bit);
+}
+
+/// The place of a bit that is set in a word: of the first one for 0, and so on. The word has that many.
+__device__ __forceinline__ u32 place_of_bit(u32 word, u32 index) {
+    u32 place = 0;
+#pragma unroll
+    for (u32 width = 16; width > 0; width /= 2) {
+        const u32 below = __popc(word >> place & ((1u << width) - 1));
+        if (index >= below) {
+            index -= below;
+            place += width;
+        }
+    }
+    return place;
+}
+
+/// Calls `body(has, vertex)` for all vertices whose bit is set, 32 lanes together. `bits` has `groups` times 128 bits.
+///
+/// Warps take turns, group by group. A warp looks at the groups of its next 32 turns at once, and packs their vertices.
+template <class Body>
+__device__ __forceinline__ void for_vertices(const u32* bits, u32 groups, Body body) {
+    const u32 lane = lane_index();
+    const u64 warps = warps_of_grid();
+    for (u64 first = warp_of_grid(); first < groups; first += warps * lanes_a_warp) {
+        const u64 mine = first + lane * warps;
+        uint4 words = make_uint4(0, 0, 0, 0);
+        if (mine < groups) words = load(reinterpret_cast<const uint4*>(bits) + mine);
+        const u32 count = __popc(words.x) + __popc(words.y) + __popc(words.z) + __popc(words.w);
+        const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
+        const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
+        for (u32 base = 0; base < total; base += lanes_a_warp) {
+            const u32 place = min(base + lane, total - 1);
+            const int owner = static_cast<int>(last_lane_from(start, place));
+            u32 index = place - __shfl_sync(all_lanes, start, owner);
+            u32 word = __shfl_sync(all_lanes, words.x, owner), at = 0;
+            const u32 others[3] = {__shfl_sync(all_lanes, words.y, owner), __shfl_sync(all_lanes, words.z, owner),
+                                   __shfl_sync(all_lanes, words.w, owner)};
+#pragma unroll
+            for (u32 k = 0; k < 3; k++) {
+                const u32 below = __popc(word);
+                if (index >= below && at == k * 32) {
+                    index -= below;
+                    word = others[k];
+                    at += 32;
+                }
+            }
+            const u64 of_group = first + static_cast<u32>(owner) * warps;
+            body(base + lane < total, static_cast<u32>(of_group * group) + at + place_of_bit(word, index));
+        }
+    }
+}
+
+/// Calls `body(vertex, begin, end)` for the pieces of those long rows whose bit is set, all lanes of a warp together.
+/// `pieces` are the vertices and the numbers of all pieces in ascending order.
+template <class Offset, class Body>
+__device__ __forceinline__ void for_long_rows(const u32* bits, const uint2* pieces, u32 count, const Offset* offsets, Body body) {
+    const u32 lane = lane_index();
+    const u64 warps = warps_of_grid();
+    for (u64 first = warp_of_grid(); first < count; first += warps * lanes_a_warp) {
+        const u64 mine = first + lane * warps;
+        const uint2 item = mine < count ? load_constant(&pieces[mine]) : make_uint2(0, 0);
+        const u32 found = __ballot_sync(all_lanes, mine < count && is_set(bits, item.x));
+        for_lanes_of(found, [&](int from) {
+            const u32 vertex = __shfl_sync(all_lanes, item.x, from), number = __shfl_sync(all_lanes, item.y, from);
+            const Offset begin = load_constant(&offsets[vertex]) + static_cast<Offset>(number) * piece;
+            const Offset end = load_constant(&offsets[vertex + 1]);
+            body(vertex, begin, end - begin > piece ? begin + piece : end);
+        });
+    }
+}
+
+/// Clears all bits.
+__device__ __forceinline__ void clear(u32* bits, u32 groups) {
+    const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
+    for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i < groups; i += threads) {
+        uint4* const words = reinterpret_cast<uint4*>(bits) + i;
+        const uint4 now = load(words);
+        if ((now.x | now.y | now.z | now.w) != 0) store(words, make_uint4(0, 0, 0, 0));
+    }
+}
+
+}  // namespace ordered

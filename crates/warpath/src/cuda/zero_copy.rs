@@ -1,0 +1,164 @@
+//! Searches whose arcs stay in pinned memory of the host, which kernels read over the bus: what breadth-first search and
+//! shortest paths have in common. `kernels/ordered.cuh` is the other half.
+//!
+//! Such searches take a few bytes a vertex on the device and nothing for arcs. What they cost is the bus: 51 GB/s for rows that
+//! are read in the order in which they lie in memory, as many as are needed and no more.
+//!
+//! *Invariants.* Pinned memory is filled before a kernel reads it, and not changed while one may.
+
+use rayon::prelude::*;
+
+use super::device::arena::Arena;
+use super::device::host_part::HostPart;
+use super::device::memory::{DeviceSlice, Pool};
+use super::graph::{Offsets, has_wide_offsets};
+use super::kernel_header::{DevicePtr, cpp, kernel_header};
+use crate::Result;
+use crate::algorithms::{Parameter, Parameters, Unset, Values};
+use crate::cuda::device::Device;
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+
+kernel_header! {
+    path: "ordered";
+    namespace: ordered;
+    constants {
+        /// Longer rows are cut into pieces of so many arcs, which warps share out.
+        const PIECE: u32 = 256;
+    }
+}
+
+/// Where the offsets of the vertices are.
+pub(super) const OFFSETS: Parameter = Parameter {
+    name: "offsets",
+    summary: "where the offsets of the vertices are; with those of the host the device needs the least memory",
+    values: Values::Or(&Values::OneOf(&["device", ON_HOST]), Unset::InWords(|| "device".into())),
+};
+
+const ON_HOST: &str = "host";
+
+/// Whether the host keeps the offsets.
+pub(super) fn host_has_offsets(parameters: &Parameters) -> bool {
+    parameters.word(OFFSETS.name) == Some(ON_HOST)
+}
+
+/// The words of an array of bits, one a vertex: kernels load four words at once.
+pub(super) fn words_of_bits(vertices: u64) -> u64 {
+    vertices.div_ceil(128) * 4
+}
+
+/// Sets the bits of these vertices, which ascend, and clears all others, in stream order.
+pub(super) fn mark(pool: &Pool, bits: DeviceSlice<u32>, vertices: &[VertexId]) -> Result<()> {
+    /// From here on one large copy is quicker than many small ones.
+    const MANY: usize = 64;
+    let word = |vertices: &[VertexId]| vertices.iter().fold(0_u32, |word, v| word | 1 << (v % 32));
+    if vertices.len() < MANY {
+        pool.fill(bits, 0)?;
+        let mut chunks = vertices.chunk_by(|a, b| a / 32 == b / 32);
+        return chunks.try_for_each(|some| pool.upload(bits.part(u64::from(some[0] / 32), 1), &[word(some)]));
+    }
+    pool.upload_with(bits, bits.length() as usize, |range, piece| {
+        let mut rest = &vertices[vertices.partition_point(|&v| ((v / 32) as usize) < range.start)..];
+        for (index, there) in range.zip(piece) {
+            let (here, later) = rest.split_at(rest.partition_point(|&v| (v / 32) as usize == index));
+            *there = word(here);
+            rest = later;
+        }
+    })
+}
+
+/// How many pieces the long rows of a graph have. O(V) work.
+pub(super) fn piece_count(graph: &Graph) -> u64 {
+    let pieces = |row: &[u64]| pieces_of(row[1] - row[0]);
+    graph.csr().offsets().par_windows(2).with_min_len(1 << 16).map(pieces).sum()
+}
+
+/// How many pieces a row with so many arcs has; none if it is short.
+fn pieces_of(arcs: u64) -> u64 {
+    if arcs > u64::from(PIECE) { arcs.div_ceil(PIECE.into()) } else { 0 }
+}
+
+/// Lists vertex and number of all pieces, in ascending order.
+pub(super) fn upload_pieces(pool: &Pool, to: DeviceSlice<[u32; 2]>, graph: &Graph) -> Result<()> {
+    let mut pieces = crate::memory::with_capacity("the pieces of long rows", to.length() as usize)?;
+    for (v, row) in graph.csr().offsets().windows(2).enumerate() {
+        pieces.extend((0..pieces_of(row[1] - row[0])).map(|piece| [v as u32, piece as u32]));
+    }
+    pool.upload(to, &pieces)
+}
+
+/// The offsets of the vertices, here or there.
+#[derive(Debug)]
+pub(super) enum PlacedOffsets {
+    Device(Offsets),
+    Host(HostPart),
+}
+
+impl PlacedOffsets {
+    /// Takes room for them, if the device is to have them.
+    pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> Option<Offsets> {
+        let on_device = !host_has_offsets(parameters);
+        let length = graph.vertices() as u64 + 1;
+        on_device.then(|| Offsets::layout(arena, "offsets of the vertices", length, has_wide_offsets(graph)))
+    }
+
+    /// Adds their pinned memory, if the host is to keep them.
+    pub(super) fn plan(graph: &Graph, parameters: &Parameters, plan: &mut Plan) {
+        if host_has_offsets(parameters) {
+            plan.memory("offsets of the vertices in pinned memory", bytes_of_offsets(graph));
+        }
+    }
+
+    /// Copies them where they belong.
+    pub(super) fn new(pool: &Pool, on_device: Option<Offsets>, graph: &Graph) -> Result<Self> {
+        if let Some(offsets) = on_device {
+            offsets.upload(pool, graph.csr())?;
+            return Ok(PlacedOffsets::Device(offsets));
+        }
+        let wide = graph.csr().offsets();
+        let fill = |words: &mut [u64]| {
+            if has_wide_offsets(graph) {
+                words[..wide.len()]
+                    .par_iter_mut()
+                    .zip(wide)
+                    .with_min_len(MIN)
+                    .for_each(|(there, &offset)| *there = offset);
+            } else {
+                let narrow = &mut bytemuck::cast_slice_mut::<u64, u32>(words)[..wide.len()];
+                narrow.par_iter_mut().zip(wide).with_min_len(MIN).for_each(|(there, &offset)| *there = offset as u32);
+            }
+            Ok(())
+        };
+        HostPart::new(pool.device(), "offsets in pinned memory", bytes_of_offsets(graph), fill).map(PlacedOffsets::Host)
+    }
+
+    /// Where they are, for a kernel.
+    pub(super) fn as_ptr(&self) -> DevicePtr<cpp::Offset> {
+        match self {
+            PlacedOffsets::Device(offsets) => offsets.as_ptr(),
+            PlacedOffsets::Host(part) => part.as_device_ptr(),
+        }
+    }
+}
+
+/// Values that a thread copies at least.
+const MIN: usize = 1 << 16;
+
+fn bytes_of_offsets(graph: &Graph) -> u64 {
+    (graph.vertices() as u64 + 1) * if has_wide_offsets(graph) { 8 } else { 4 }
+}
+
+/// An array of a value for each arc in pinned memory: `value` is asked for each.
+pub(super) fn pinned_arcs<T: bytemuck::Pod + Send>(
+    device: &std::sync::Arc<dyn Device>,
+    arcs: usize,
+    value: impl Fn(usize) -> T + Sync,
+) -> Result<HostPart> {
+    HostPart::new(device, "arcs in pinned memory", (arcs * size_of::<T>()) as u64, |words| {
+        let there = &mut bytemuck::cast_slice_mut::<u64, T>(words)[..arcs];
+        there.par_chunks_mut(MIN).enumerate().for_each(|(chunk, there)| {
+            there.iter_mut().enumerate().for_each(|(index, there)| *there = value(chunk * MIN + index));
+        });
+        Ok(())
+    })
+}
