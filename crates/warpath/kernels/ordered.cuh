@@ -2,17 +2,20 @@
 //
 // The order matters where arcs lie in the host's memory. The bus brings 400 million pieces of 128 bytes a second, as long as
 // those that are asked for at one time lie within some 256 MB, and 48 million from all over a larger array. Rows lie in the
-// order of their tails, so all warps together go through the bits from front to back, and neither reads what is far from
-// what the others read.
+// order of their tails, so warps go through the bits from front to back. A frontier of many vertices is taken window by window:
+// the rows of one window lie that close together. Warps don't wait for each other in between: all of them wait for the bus.
 //
-//   for_vertices    the vertices of a frontier, up to 32 at a time for a warp
-//   for_long_rows   the long rows of a frontier, in pieces
+//   in_windows      a frontier, window by window
+//   for_vertices    its vertices, up to 32 at a time for a warp
+//   for_long_rows   its long rows, in pieces
 //   set_bit         marks a vertex, and says whether it was not marked
 //
-// A round reads one array of bits, sets bits in the next one, and clears the one before (`clear`): three take turns.
+//   for_listed      the vertices of a small frontier, which is a list, too
+//
+// A round reads one array of bits, sets bits in the next one, and clears the one before (`clear`, `clear_listed`): three take turns.
 #pragma once
 
-#include "rows.cuh"
+#include "frontier.cuh"
 #include "generated/ordered.cuh"
 
 namespace ordered {
@@ -42,17 +45,37 @@ __device__ __forceinline__ u32 place_of_bit(u32 word, u32 index) {
     return place;
 }
 
-/// Calls `body(has, vertex)` for all vertices whose bit is set, 32 lanes together. `bits` has `groups` times 128 bits.
+/// The windows of a graph.
+struct Windows {
+    const uint2* begins;  // the first group and the first piece of each window, and of the one that would follow
+    u32 count;
+    u32 least;  // so many vertices of a window are worth it, on average
+
+    /// Whether so many vertices are few.
+    __device__ __forceinline__ bool are_few(u32 vertices) const { return vertices / count < least; }
+};
+
+/// Calls `body(begin, end)` for one window after another, of which it gets the first group and the first piece, and those beyond;
+/// all at once if there are few vertices.
+template <class Body>
+__device__ __forceinline__ void in_windows(const Windows& windows, bool are_few, Body body) {
+    const u32 step = are_few ? windows.count : 1;
+    for (u32 window = 0; window < windows.count; window += step) {
+        body(load_constant(&windows.begins[window]), load_constant(&windows.begins[window + step]));
+    }
+}
+
+/// Calls `body(has, vertex)` for all vertices whose bit is set, 32 lanes together: those of the groups from `begin` to `end`.
 ///
 /// Warps take turns, group by group. A warp looks at the groups of its next 32 turns at once, and packs their vertices.
 template <class Body>
-__device__ __forceinline__ void for_vertices(const u32* bits, u32 groups, Body body) {
+__device__ __forceinline__ void for_vertices(const u32* bits, u32 begin, u32 end, Body body) {
     const u32 lane = lane_index();
     const u64 warps = warps_of_grid();
-    for (u64 first = warp_of_grid(); first < groups; first += warps * lanes_a_warp) {
+    for (u64 first = begin + warp_of_grid(); first < end; first += warps * lanes_a_warp) {
         const u64 mine = first + lane * warps;
         uint4 words = make_uint4(0, 0, 0, 0);
-        if (mine < groups) words = load(reinterpret_cast<const uint4*>(bits) + mine);
+        if (mine < end) words = load(reinterpret_cast<const uint4*>(bits) + mine);
         const u32 count = __popc(words.x) + __popc(words.y) + __popc(words.z) + __popc(words.w);
         const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
         const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
@@ -79,15 +102,16 @@ __device__ __forceinline__ void for_vertices(const u32* bits, u32 groups, Body b
 }
 
 /// Calls `body(vertex, begin, end)` for the pieces of those long rows whose bit is set, all lanes of a warp together.
-/// `pieces` are the vertices and the numbers of all pieces in ascending order.
+/// `pieces` are the vertices and the numbers of all pieces in ascending order, of which those from `first_piece` to `end_piece` count.
 template <class Offset, class Body>
-__device__ __forceinline__ void for_long_rows(const u32* bits, const uint2* pieces, u32 count, const Offset* offsets, Body body) {
+__device__ __forceinline__ void for_long_rows(const u32* bits, const uint2* pieces, u32 first_piece, u32 end_piece,
+                                              const Offset* offsets, Body body) {
     const u32 lane = lane_index();
     const u64 warps = warps_of_grid();
-    for (u64 first = warp_of_grid(); first < count; first += warps * lanes_a_warp) {
+    for (u64 first = first_piece + warp_of_grid(); first < end_piece; first += warps * lanes_a_warp) {
         const u64 mine = first + lane * warps;
-        const uint2 item = mine < count ? load_constant(&pieces[mine]) : make_uint2(0, 0);
-        const u32 found = __ballot_sync(all_lanes, mine < count && is_set(bits, item.x));
+        const uint2 item = mine < end_piece ? load_constant(&pieces[mine]) : make_uint2(0, 0);
+        const u32 found = __ballot_sync(all_lanes, mine < end_piece && is_set(bits, item.x));
         for_lanes_of(found, [&](int from) {
             const u32 vertex = __shfl_sync(all_lanes, item.x, from), number = __shfl_sync(all_lanes, item.y, from);
             const Offset begin = load_constant(&offsets[vertex]) + static_cast<Offset>(number) * piece;
@@ -95,6 +119,33 @@ __device__ __forceinline__ void for_long_rows(const u32* bits, const uint2* piec
             body(vertex, begin, end - begin > piece ? begin + piece : end);
         });
     }
+}
+
+/// A list of the vertices of a frontier, beside its bits: of a small one that is quicker than to look at all bits.
+struct List {
+    u32* vertices;  // `capacity` of them
+    u32* size;      // beyond the capacity there are more
+    u32 capacity;
+
+    /// Adds a vertex, if there is room.
+    __device__ __forceinline__ void add(u32 vertex) const {
+        const u32 place = atomicAdd(size, 1u);
+        if (place < capacity) store(&vertices[place], vertex);
+    }
+};
+
+/// Calls `body(has, vertex)` for all vertices of a list, 32 lanes together.
+template <class Body>
+__device__ __forceinline__ void for_listed(const u32* vertices, u32 size, Body body) {
+    frontier::for_items(size, spread_warp_of_grid(), warps_of_grid(), [&](bool has, u32 item) {
+        body(has, has ? load(&vertices[item]) : 0);
+    });
+}
+
+/// Clears the bits of the vertices of a list.
+__device__ __forceinline__ void clear_listed(u32* bits, const u32* vertices, u32 size) {
+    const u32 threads = gridDim.x * blockDim.x;
+    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < size; i += threads) store(&bits[load(&vertices[i]) / 32], 0u);
 }
 
 /// Clears all bits.

@@ -4,9 +4,8 @@
 // Source: Min et al. 2020, "EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs"; the directions after
 // Beamer, Asanovic and Patterson 2012.
 //
-// registers: 64
+// registers: 80
 // no-sass: STL
-#include "../frontier.cuh"
 #include "../ordered.cuh"
 #include "../generated/bfs/zero_copy.cuh"
 
@@ -21,6 +20,7 @@ template <class Offset>
 struct Marker {
     const KernelArgument<Offset>& search;
     u32* const frontier;  // bits of the next level
+    const ordered::List list;
     const u32 level;
     u32 found = 0;
     u64 arcs = 0;
@@ -29,6 +29,7 @@ struct Marker {
     __device__ __forceinline__ void visit(u32 head) {
         if (!ordered::set_bit(search.visited, head)) return;
         atomicOr(&frontier[head / 32], 1u << head % 32);
+        list.add(head);
         store(&search.levels[head], level);
         found++;
         // Only who may go bottom-up asks for the number of arcs.
@@ -46,12 +47,14 @@ struct Marker {
     }
 };
 
-/// Visits the heads of all arcs that leave the frontier.
-template <class Offset>
-__device__ void top_down(const KernelArgument<Offset>& search, Marker<Offset>& next, const u32* frontier, u32 groups) {
+/// Visits the heads of all arcs that leave the vertices of the frontier in a window. `for_each(body)` calls `body(has, vertex)` for
+/// those.
+template <class Offset, class ForEach>
+__device__ __forceinline__ void top_down(const KernelArgument<Offset>& search, Marker<Offset>& next, const u32* frontier,
+                                         u32 first_piece, u32 end_piece, ForEach for_each) {
     const u32 lane = lane_index();
     constexpr u32 at_once = 4;
-    ordered::for_long_rows(frontier, search.pieces, search.piece_count, search.offsets, [&](u32, Offset begin, Offset end) {
+    const auto visit_piece = [&](u32, Offset begin, Offset end) {
         for (Offset first = begin; first < end; first += at_once * lanes_a_warp) {
             u32 head[at_once];
 #pragma unroll
@@ -64,8 +67,9 @@ __device__ void top_down(const KernelArgument<Offset>& search, Marker<Offset>& n
                 if (head[k] != no_vertex) next.visit(head[k]);
             }
         }
-    });
-    ordered::for_vertices(frontier, groups, [&](bool has_row, u32 tail) {
+    };
+    ordered::for_long_rows(frontier, search.pieces, first_piece, end_piece, search.offsets, visit_piece);
+    for_each([&](bool has_row, u32 tail) {
         Offset begin = 0;
         u32 degree = 0;
         if (has_row) {
@@ -124,10 +128,15 @@ __device__ void bottom_up(const KernelArgument<Offset>& search, Marker<Offset>& 
             });
         }
         if (found == 0) continue;
-        if (found >> lane & 1) store(&search.levels[vertex], next.level);
+        if (found >> lane & 1) {
+            store(&search.levels[vertex], next.level);
+            next.found++;
+            next.arcs += load_constant(&search.offsets[vertex + 1]) - load_constant(&search.offsets[vertex]);
+        }
         if (lane == 0) {
             store(&next.frontier[word], found);
-            next.found += __popc(found);
+            // Vertices found bottom-up are not listed.
+            store(next.list.size, search.list_capacity + 1);
         }
     }
 }
@@ -142,42 +151,76 @@ __device__ void merge(const KernelArgument<Offset>& search, const u32* frontier)
     }
 }
 
+/// What is known of a search before a level.
+struct Progress {
+    float visited = 0;  // how many vertices,
+    float arcs = 0;     // and how many arcs leave them
+    u32 found = 0;      // how many of them in the last level,
+    float new_arcs = 0; // and how many arcs leave those
+};
+
+/// Whether the next level is predicted to read fewer bytes bottom-up. That takes most of the rows of which neither of the two best
+/// tails is visited, up to the first tail that is.
+template <class Offset>
+__device__ bool is_better_bottom_up(const KernelArgument<Offset>& search, const Progress& now) {
+    constexpr float line = 128, bytes_of_arc = 4;
+    const float all = static_cast<float>(search.arcs), vertices = static_cast<float>(search.vertices);
+    const float share = now.arcs / all, rest = all - now.arcs;
+    const float unsure = min(vertices - now.visited, rest) * (1 - share) * (1 - share);
+    const float row = min(bytes_of_arc * all / vertices, bytes_of_arc / share) + line / 2;
+    // Hubs are among the best tails of nearly all.
+    const bool hubs = now.new_arcs * vertices > 4 * static_cast<float>(now.found) * all;
+    const float bottom_up = unsure * row / (hubs ? 8.0f : 1.0f) + vertices / 8;
+    return search.bottom_up * bottom_up < bytes_of_arc * now.new_arcs;
+}
+
 template <class Offset>
 __device__ __forceinline__ void run(const KernelArgument<Offset>& search) {
     const u32 groups = (search.vertices + ordered::group - 1) / ordered::group;
     const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
-    u32 level = 1, bottom_up_levels = 0;
-    bool up = false;
+    u32 level = 1, bottom_up_levels = 0, listed_before = ~0u;
+    Progress now;
     for (; level <= search.cutoff; level++) {
         const Turn* const last = &search.turns[(level - 1) % 3];
         Turn* const turn = &search.turns[level % 3];
-        const u32 found = load(&last->found);
+        const u32 found = load(&last->found), listed = load(&last->listed);
         if (found == 0 || load(&last->cancelled)) break;
         if (frontier::targets_are_settled(search.levels, search.targets_wanted, search.target_count, level)) break;
-        if (search.best_tails != nullptr) {
-            const float share = static_cast<float>(search.vertices);
-            if (up) {
-                up = static_cast<float>(found) >= search.top_down * share;
-            } else {
-                // Hubs are among the best tails of many vertices: then bottom-up pays earlier.
-                const float arcs = static_cast<float>(load(&last->arcs)), all = static_cast<float>(search.arcs);
-                const bool hubs = arcs * share > 4 * static_cast<float>(found) * all;
-                up = arcs > (hubs ? search.bottom_up / 4 : search.bottom_up) * all;
-            }
-        }
+        now.found = found;
+        now.new_arcs = static_cast<float>(load(&last->arcs));
+        now.visited += static_cast<float>(found);
+        now.arcs += now.new_arcs;
+        const bool up = search.best_tails != nullptr && is_better_bottom_up(search, now);
         if (is_first) {
-            search.turns[(level + 1) % 3] = Turn{0, 0, 0};
+            search.turns[(level + 1) % 3] = Turn{0, 0, 0, 0, 0};
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
         }
         u32* const frontier = search.frontier[level % 3];
-        Marker<Offset> next{search, frontier, level};
+        Marker<Offset> next{search, frontier, {search.lists[level % 3], &turn->listed, search.list_capacity}, level};
         if (up) {
             bottom_up(search, next);
             bottom_up_levels++;
         } else {
-            top_down(search, next, search.frontier[(level - 1) % 3], groups);
+            const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
+            const u32* const bits = search.frontier[(level - 1) % 3];
+            const bool is_listed = listed <= search.list_capacity;
+            ordered::in_windows(windows, is_listed || windows.are_few(found), [&](uint2 begin, uint2 end) {
+                top_down(search, next, bits, begin.y, end.y, [&](auto body) {
+                    if (is_listed) {
+                        ordered::for_listed(search.lists[(level - 1) % 3], listed, body);
+                    } else {
+                        ordered::for_vertices(bits, begin.x, end.x, body);
+                    }
+                });
+            });
         }
-        ordered::clear(search.frontier[(level + 1) % 3], groups);
+        u32* const before = search.frontier[(level + 1) % 3];
+        if (listed_before <= search.list_capacity) {
+            ordered::clear_listed(before, search.lists[(level + 1) % 3], listed_before);
+        } else {
+            ordered::clear(before, groups);
+        }
+        listed_before = listed;
         next.finish(turn);
         grid_barrier();
         if (up) {
@@ -235,7 +278,7 @@ __device__ void choose_best_tails(const Offset* offsets, const u32* targets, u32
 }  // namespace zero_copy
 
 #define WARPATH_ZERO_COPY(bits, Offset)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(512, 2) bfs_zero_copy_##bits(zero_copy::KernelArgument<Offset> search) {   \
+    extern "C" __global__ void __launch_bounds__(384, 2) bfs_zero_copy_##bits(zero_copy::KernelArgument<Offset> search) {   \
         zero_copy::run(search);                                                                                            \
     }                                                                                                                      \
     WARPATH_KERNEL(bfs_zero_copy_##bits)                                                                                   \

@@ -4,9 +4,8 @@
 // Source: Min et al. 2020, "EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs"; the threshold as in
 // `near_far.cu`.
 //
-// registers: 64
+// registers: 80
 // no-sass: STL
-#include "../frontier.cuh"
 #include "../ordered.cuh"
 #include "counts.cuh"
 #include "lanes.cuh"
@@ -42,6 +41,8 @@ struct State {
     u64 entered;         // how many of them were not below the threshold before,
     u32 rounds;          // and in how many rounds
     u32 round;
+    u32 frontier;        // how many vertices were marked for this round
+    u32 last;            // and for the one before
     u64 marked;          // in all rounds
     u64 relaxations;     // in all rounds
     u32 thresholds;
@@ -55,6 +56,7 @@ struct Marker {
     using Distance = typename Lane::Distance;
     const KernelArgument<Lane, Offset>& search;
     u32* const near;  // bits of the next round
+    const ordered::List list;
     Sums& sums;
     u32 items = 0;
     u32 entered = 0;
@@ -62,14 +64,19 @@ struct Marker {
     u32 improvements = 0;
     Distance least = ~static_cast<Distance>(0);
 
+    /// Marks a vertex for the next round.
+    __device__ __forceinline__ void mark(u32 vertex, bool is_new) {
+        if (!ordered::set_bit(near, vertex)) return;
+        list.add(vertex);
+        items++;
+        entered += is_new;
+    }
+
     /// A vertex fell from the distance `old` to `distance`.
     __device__ __forceinline__ void fell(u32 vertex, Distance old, Distance distance, Distance threshold) {
         improvements++;
         if (distance < threshold) {
-            if (ordered::set_bit(near, vertex)) {
-                items++;
-                entered += old >= threshold;
-            }
+            mark(vertex, old >= threshold);
         } else {
             ordered::set_bit(search.far, vertex);
             least = min(least, distance);
@@ -125,16 +132,16 @@ __device__ __forceinline__ void relax(const KernelArgument<Lane, Offset>& search
     }
 }
 
-/// Relaxes the arcs of all vertices whose bit is set.
-template <class Lane, class Offset>
-__device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset>& next, const u32* bits, u32 groups,
-                       typename Lane::Distance threshold) {
+/// Relaxes the arcs of the vertices of a window whose bit is set. `for_each(body)` calls `body(has, vertex)` for them.
+template <class Lane, class Offset, class ForEach>
+__device__ __forceinline__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset>& next, const u32* bits,
+                                       u32 first_piece, u32 end_piece, typename Lane::Distance threshold, ForEach for_each) {
     using Distance = typename Lane::Distance;
     using ArcOfLane = Arc<typename Lane::Weight>;
     const u32 lane = lane_index();
 
     constexpr u32 at_once = sizeof(Distance) == 4 ? 4 : 2;
-    ordered::for_long_rows(bits, search.pieces, search.piece_count, search.offsets, [&](u32 tail, Offset begin, Offset end) {
+    const auto relax_piece = [&](u32 tail, Offset begin, Offset end) {
         const Distance distance = load(&search.distances[tail]);
         // The threshold was lowered: whoever has the bit of the vertex puts it back.
         if (distance >= threshold) return;
@@ -157,10 +164,11 @@ __device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, 
             }
             relax(search, next, threshold, head, through);
         }
-    });
+    };
+    ordered::for_long_rows(bits, search.pieces, first_piece, end_piece, search.offsets, relax_piece);
 
     constexpr u32 packed_at_once = 2;
-    ordered::for_vertices(bits, groups, [&](bool has_row, u32 tail) {
+    for_each([&](bool has_row, u32 tail) {
         Offset begin = 0;
         u32 degree = 0;
         Distance distance = 0;
@@ -204,7 +212,7 @@ template <class Lane, class Offset>
 __device__ void split(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset>& next, u32 groups,
                       typename Lane::Distance settled, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
-    ordered::for_vertices(search.far, groups, [&](bool has, u32 vertex) {
+    ordered::for_vertices(search.far, 0, groups, [&](bool has, u32 vertex) {
         if (!has) return;
         const Distance distance = load(&search.distances[vertex]);
         if (distance >= threshold) {
@@ -212,10 +220,7 @@ __device__ void split(const KernelArgument<Lane, Offset>& search, Marker<Lane, O
             return;
         }
         atomicAnd(&search.far[vertex / 32], ~(1u << vertex % 32));
-        if (distance >= settled && ordered::set_bit(next.near, vertex)) {
-            next.items++;
-            next.entered++;
-        }
+        if (distance >= settled) next.mark(vertex, true);
     });
 }
 
@@ -230,6 +235,8 @@ __device__ void decide(const KernelArgument<Lane, Offset>& search, State<typenam
     state.arcs += arcs;
     state.relaxations += arcs;
     state.items += items;
+    state.last = state.frontier;
+    state.frontier = items;
     state.marked += items;
     state.entered += entered;
     state.rounds++;
@@ -286,6 +293,7 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
         state.least = nothing;
         state.thresholds = 1;
         state.goes_on = true;
+        state.frontier = state.last = ~0u;  // the sources are not listed
     }
     for (;;) {
         __syncthreads();
@@ -296,13 +304,30 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
             break;
         }
         Turn* const turn = &search.turns[round % 3];
-        Marker<Lane, Offset> next{search, search.near[(round + 1) % 3], sums};
+        Marker<Lane, Offset> next{search, search.near[(round + 1) % 3], {search.lists[(round + 1) % 3], &turn->listed, search.list_capacity}, sums};
+        const u32* const bits = search.near[round % 3];
         if (state.splits) {
             split(search, next, groups, settled, threshold);
         } else {
-            expand(search, next, search.near[round % 3], groups, threshold);
+            const u32 size = state.frontier;
+            const bool is_listed = size <= search.list_capacity;
+            const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
+            ordered::in_windows(windows, is_listed || windows.are_few(size), [&](uint2 begin, uint2 end) {
+                expand(search, next, bits, begin.y, end.y, threshold, [&](auto body) {
+                    if (is_listed) {
+                        ordered::for_listed(search.lists[round % 3], size, body);
+                    } else {
+                        ordered::for_vertices(bits, begin.x, end.x, body);
+                    }
+                });
+            });
         }
-        ordered::clear(search.near[(round + 2) % 3], groups);
+        u32* const before = search.near[(round + 2) % 3];
+        if (state.last <= search.list_capacity) {
+            ordered::clear_listed(before, search.lists[(round + 2) % 3], state.last);
+        } else {
+            ordered::clear(before, groups);
+        }
         if (is_first) {
             search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, nothing};
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
@@ -322,7 +347,7 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
 }  // namespace zero_copy
 
 #define WARPATH_ZERO_COPY(lane, Lane, bits, Offset)                                            \
-    extern "C" __global__ void __launch_bounds__(512, 2)                                       \
+    extern "C" __global__ void __launch_bounds__(384, 2)                                       \
         sssp_zero_copy_##bits##_##lane(zero_copy::KernelArgument<Lane, Offset> search) {       \
         zero_copy::run(search);                                                                \
     }                                                                                          \

@@ -35,11 +35,39 @@ pub(super) const OFFSETS: Parameter = Parameter {
     values: Values::Or(&Values::OneOf(&["device", ON_HOST]), Unset::InWords(|| "device".into())),
 };
 
+/// How much is read at one time.
+pub(super) const WINDOW: Parameter = Parameter {
+    name: "window",
+    summary: "bytes of arcs that are read at one time if the frontier is large",
+    values: Values::Or(&Values::AtLeast(1.0), Unset::Number(WINDOW_BYTES)),
+};
+
+/// Addresses within so many bytes are translated without delay.
+const WINDOW_BYTES: f64 = 268_435_456.0;
+
 const ON_HOST: &str = "host";
 
 /// Whether the host keeps the offsets.
 pub(super) fn host_has_offsets(parameters: &Parameters) -> bool {
     parameters.word(OFFSETS.name) == Some(ON_HOST)
+}
+
+/// How long lists of vertices are.
+pub(super) const LIST: Parameter = Parameter {
+    name: "list",
+    summary: "frontiers of up to so many vertices are lists, too, in which these are found sooner than among all bits",
+    values: Values::Or(&Values::AtLeast(0.0), Unset::Number(65_536.0)),
+};
+
+/// The most vertices of a list.
+pub(super) fn list_capacity(graph: &Graph, parameters: &Parameters) -> u32 {
+    (parameters.get(LIST.name).unwrap_or(65_536.0) as u64).min(graph.vertices() as u64) as u32
+}
+
+/// Takes room for the lists of the frontiers of three rounds.
+pub(super) fn take_lists(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> [DeviceSlice<VertexId>; 3] {
+    let capacity = list_capacity(graph, parameters).into();
+    ["list to expand", "list to expand next", "list just expanded"].map(|what| arena.take(what, capacity))
 }
 
 /// The words of an array of bits, one a vertex: kernels load four words at once.
@@ -85,6 +113,53 @@ pub(super) fn upload_pieces(pool: &Pool, to: DeviceSlice<[u32; 2]>, graph: &Grap
         pieces.extend((0..pieces_of(row[1] - row[0])).map(|piece| [v as u32, piece as u32]));
     }
     pool.upload(to, &pieces)
+}
+
+/// The windows in which the rows of a graph are read: each has its first 128 vertices and its first piece, and the one that would
+/// follow is the last.
+#[derive(Debug)]
+pub(super) struct Windows {
+    begins: Vec<[u32; 2]>,
+    /// So many vertices of a window have to be in a frontier to be worth it, on average.
+    pub(super) least: u32,
+}
+
+impl Windows {
+    /// The windows of a graph whose arcs have so many bytes each. O(V) work.
+    pub(super) fn of(graph: &Graph, bytes_of_arc: u64, parameters: &Parameters) -> Self {
+        /// Fewer rows than these come as soon from all over the array.
+        const WORTH_A_BARRIER: u32 = 256;
+        const GROUP: usize = 128;
+        let asked = parameters.get(WINDOW.name);
+        let arcs = (asked.unwrap_or(WINDOW_BYTES) as u64 / bytes_of_arc).max(1);
+        let offsets = graph.csr().offsets();
+        let (mut begins, mut pieces, mut end) = (vec![[0, 0]], 0, arcs);
+        for (group, first) in (0..graph.vertices()).step_by(GROUP).enumerate() {
+            let rows = &offsets[first..=graph.vertices().min(first + GROUP)];
+            if group > 0 && rows[rows.len() - 1] > end {
+                begins.push([group as u32, pieces]);
+                end = rows[0] + arcs;
+            }
+            pieces += rows.windows(2).map(|row| pieces_of(row[1] - row[0])).sum::<u64>() as u32;
+        }
+        begins.push([graph.vertices().div_ceil(GROUP) as u32, pieces]);
+        Windows { begins, least: if asked.is_some() { 0 } else { WORTH_A_BARRIER } }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        self.begins.len() as u32 - 1
+    }
+
+    /// Takes room for them.
+    pub(super) fn layout(&self, arena: &mut Arena<'_>) -> DeviceSlice<[u32; 2]> {
+        arena.take("windows", self.begins.len() as u64)
+    }
+
+    /// Copies them there.
+    pub(super) fn upload(&self, pool: &Pool, to: DeviceSlice<[u32; 2]>) -> Result<()> {
+        pool.upload(to, &self.begins)
+    }
 }
 
 /// The offsets of the vertices, here or there.

@@ -1,9 +1,9 @@
 //! Breadth-first search on graphs that are larger than the memory of the device: the arcs stay in pinned memory of the host.
 //!
 //! `sssp/zero_copy.rs` tells how arcs are read over the bus: in the order in which they lie in memory, where frontiers are bits.
-//! Beside that, levels are searched bottom-up where the frontier holds a fair share of all arcs, as in `direction-optimizing`.
-//! There every vertex that is not visited looks for a visited tail, and stops at the first. **The two best tails** of each vertex,
-//! those with the most arcs, stay on the device, and answer for most vertices: only the others look into their rows.
+//! Beside that, levels are searched bottom-up where that is predicted to read fewer bytes than the rows of the frontier have. There
+//! every vertex that is not visited looks for a visited tail, and stops at the first. **The two best tails** of each vertex, those
+//! with the most arcs, stay on the device, and answer for most vertices: only the others look into their rows.
 //!
 //! With best tails a vertex takes 16 and a half bytes on the device (20 where arcs are more than 2^32), without them 8 and a half,
 //! and 4 and a half with offsets on the host, too. Best tails are for undirected graphs: there the arcs to a vertex are those from
@@ -31,7 +31,8 @@ use crate::cuda::graph::{Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::zero_copy::{
-    OFFSETS, PlacedOffsets, host_has_offsets, mark, piece_count, pinned_arcs, upload_pieces, words_of_bits,
+    LIST, OFFSETS, PlacedOffsets, WINDOW, Windows, host_has_offsets, list_capacity, mark, piece_count, pinned_arcs, take_lists,
+    upload_pieces, words_of_bits,
 };
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -47,6 +48,8 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         source: "Min et al. 2020; Beamer et al. 2012",
         parameters: &[
             OFFSETS,
+            WINDOW,
+            LIST,
             Parameter {
                 name: "best-tails",
                 summary: "whether the device keeps the two best tails of each vertex, to search bottom-up",
@@ -57,13 +60,8 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             },
             Parameter {
                 name: "bottom-up",
-                summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there",
-                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BOTTOM_UP)),
-            },
-            Parameter {
-                name: "top-down",
-                summary: "top-down again once less than this share of all vertices is in it",
-                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(TOP_DOWN)),
+                summary: "a level is searched bottom-up if that is predicted to read fewer bytes, times this, than top-down",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(1.0)),
             },
             threads_up_to::<MOST_THREADS>(),
             Parameter {
@@ -87,14 +85,12 @@ pub(crate) fn takes(_: &Graph) -> bool {
     true
 }
 
+/// Bytes of the head of an arc.
+const BYTES_OF_ARC: u64 = 4;
 /// Without best tails.
 const NO: &str = "no";
-/// The share of all arcs that ends a search top-down, unless it is set.
-const BOTTOM_UP: f64 = 0.06;
-/// The share of all vertices that ends a search bottom-up, unless it is set.
-const TOP_DOWN: f64 = 0.02;
 /// The most threads of a block.
-const MOST_THREADS: u32 = 512;
+const MOST_THREADS: u32 = 384;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 
@@ -107,7 +103,10 @@ kernel_header! {
         /// How many vertices were found.
         found: u32,
         cancelled: u32,
-        /// How many arcs leave them, if the level was searched top-down and there are best tails.
+        /// How many of them were listed, or would have been with more room.
+        listed: u32,
+        unused: u32,
+        /// How many arcs leave them, if there are best tails.
         arcs: u64,
     }
 
@@ -122,8 +121,12 @@ kernel_header! {
         visited: DeviceMutPtr<u32>,
         /// Bits of the vertices of a level. Three take turns.
         frontier: [DeviceMutPtr<u32>; 3],
+        /// Lists of the same vertices, where they are few.
+        lists: [DeviceMutPtr<VertexId>; 3],
         /// Vertices and numbers of the pieces of long rows.
         pieces: DevicePtr<[u32; 2]>,
+        /// The first group of vertices and the first piece of each window.
+        windows: DevicePtr<[u32; 2]>,
         /// Three.
         turns: DeviceMutPtr<Turn>,
         /// Number of levels, and of those searched bottom-up.
@@ -133,12 +136,13 @@ kernel_header! {
         arcs: u64,
         target_count: u32,
         vertices: u32,
-        piece_count: u32,
+        window_count: u32,
+        /// So many vertices of a window have to be in a frontier, on average, or there is one window.
+        least_of_window: u32,
+        list_capacity: u32,
         cutoff: u32,
-        /// Bottom-up once this share of all arcs leaves the frontier,
+        /// The bytes predicted for a level bottom-up count so many times.
         bottom_up: f32,
-        /// and top-down again once less than this share of all vertices is in it.
-        top_down: f32,
     }
 }
 
@@ -150,13 +154,15 @@ struct Arrays {
     levels: DeviceSlice<u32>,
     visited: DeviceSlice<u32>,
     frontier: [DeviceSlice<u32>; 3],
+    lists: [DeviceSlice<VertexId>; 3],
     pieces: DeviceSlice<[u32; 2]>,
+    windows: DeviceSlice<[u32; 2]>,
     targets_wanted: DeviceSlice<VertexId>,
     turns: DeviceSlice<Turn>,
     report: DeviceSlice<u32>,
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces: u64) -> Arrays {
+fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces: u64, windows: &Windows) -> Arrays {
     let vertices = graph.vertices() as u64;
     let has_best_tails =
         !graph.is_directed() && !host_has_offsets(parameters) && parameters.word("best-tails") != Some(NO);
@@ -169,7 +175,9 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces:
         levels: arena.take("levels", vertices),
         visited,
         frontier,
+        lists: take_lists(arena, graph, parameters),
         pieces: arena.take("pieces of long rows", pieces),
+        windows: windows.layout(arena),
         targets_wanted: arena.take("targets", vertices.min(WATCHED)),
         turns: arena.take("counters", 3),
         report: arena.take("report", 2),
@@ -178,8 +186,9 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces:
 
 fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
     let pieces = piece_count(graph);
-    let mut plan = plan_of(|arena| layout(arena, graph, parameters, pieces));
-    plan.memory("heads of the arcs in pinned memory", 4 * graph.arcs() as u64);
+    let windows = Windows::of(graph, BYTES_OF_ARC, parameters);
+    let mut plan = plan_of(|arena| layout(arena, graph, parameters, pieces, &windows));
+    plan.memory("heads of the arcs in pinned memory", BYTES_OF_ARC * graph.arcs() as u64);
     PlacedOffsets::plan(graph, parameters, &mut plan);
     plan
 }
@@ -195,11 +204,13 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     };
     let shape = whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?;
     let pieces = piece_count(graph);
-    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters, pieces))?;
+    let windows = Windows::of(graph, BYTES_OF_ARC, parameters);
+    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters, pieces, &windows))?;
     let heads = graph.csr().targets();
     let targets = pinned_arcs(device, graph.arcs(), |arc| heads[arc])?;
     let offsets = PlacedOffsets::new(&pool, arrays.offsets, graph)?;
     upload_pieces(&pool, arrays.pieces, graph)?;
+    windows.upload(&pool, arrays.windows)?;
     let waiting = Waiting::new(device)?;
     let argument = KernelArgument {
         offsets: offsets.as_ptr(),
@@ -208,7 +219,9 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         levels: arrays.levels.as_mut_ptr(),
         visited: arrays.visited.as_mut_ptr(),
         frontier: arrays.frontier.map(|bits| bits.as_mut_ptr()),
+        lists: arrays.lists.map(|list| list.as_mut_ptr()),
         pieces: arrays.pieces.as_ptr(),
+        windows: arrays.windows.as_ptr(),
         turns: arrays.turns.as_mut_ptr(),
         report: arrays.report.as_mut_ptr(),
         targets_wanted: arrays.targets_wanted.as_ptr(),
@@ -216,10 +229,11 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         arcs: graph.arcs() as u64,
         target_count: 0,
         vertices: graph.vertices() as u32,
-        piece_count: pieces as u32,
+        window_count: windows.count(),
+        least_of_window: windows.least,
+        list_capacity: list_capacity(graph, parameters),
         cutoff: u32::MAX,
-        bottom_up: parameters.get("bottom-up").unwrap_or(BOTTOM_UP) as f32,
-        top_down: parameters.get("top-down").unwrap_or(TOP_DOWN) as f32,
+        bottom_up: parameters.get("bottom-up").unwrap_or(1.0) as f32,
     };
     if let Some(best_tails) = arrays.best_tails {
         let threads = device.properties().threads_per_block.min(512);
@@ -255,7 +269,8 @@ impl PreparedBfs for ZeroCopy {
         frontier[1..].iter().try_for_each(|&bits| pool.fill(bits, 0))?;
         let watched = watched(task.targets, targets_wanted);
         pool.upload(targets_wanted, watched)?;
-        let sources = Turn { found: task.sources.len() as u32, ..bytemuck::Zeroable::zeroed() };
+        let sources =
+            Turn { found: task.sources.len() as u32, listed: u32::MAX, ..bytemuck::Zeroable::zeroed() };
         pool.upload(turns, &[sources, bytemuck::Zeroable::zeroed(), bytemuck::Zeroable::zeroed()])?;
         let search = KernelArgument { target_count: watched.len() as u32, cutoff: task.cutoff, ..self.argument };
         let device = pool.device();

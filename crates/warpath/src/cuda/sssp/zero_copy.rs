@@ -37,7 +37,9 @@ use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
-use crate::cuda::zero_copy::{OFFSETS, PlacedOffsets, mark, piece_count, pinned_arcs, upload_pieces, words_of_bits};
+use crate::cuda::zero_copy::{
+    LIST, OFFSETS, PlacedOffsets, WINDOW, Windows, list_capacity, mark, piece_count, pinned_arcs, take_lists, upload_pieces, words_of_bits,
+};
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -52,6 +54,8 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         source: "Min et al. 2020; Davidson et al. 2014",
         parameters: &[
             OFFSETS,
+            WINDOW,
+            LIST,
             Parameter {
                 name: "distances",
                 summary: "the bits of a distance that there is room for; a search that needs more ends with an error",
@@ -100,7 +104,7 @@ pub(crate) fn takes(graph: &Graph) -> bool {
 /// The distances that take 32 bits.
 const NARROW: &str = "32";
 /// The most threads of a block.
-const MOST_THREADS: u32 = 512;
+const MOST_THREADS: u32 = 384;
 /// The arcs of a round below which delta doubles, unless they are set.
 const BATCH: f64 = 131_072.0;
 /// Threads count a little beyond the last vertex.
@@ -117,7 +121,8 @@ kernel_header! {
         /// How many of them were not below the threshold before.
         entered: u32,
         cancelled: u32,
-        unused: u32,
+        /// How many of those marked were listed, or would have been with more room.
+        listed: u32,
         /// How many arcs were relaxed.
         arcs: u64,
         /// The least distance found at or above the threshold.
@@ -131,10 +136,14 @@ kernel_header! {
         distances: DeviceMutPtr<cpp::Distance>,
         /// Bits of the vertices to be expanded. Three take turns.
         near: [DeviceMutPtr<u32>; 3],
+        /// Lists of the same vertices, where they are few.
+        lists: [DeviceMutPtr<VertexId>; 3],
         /// Bits of vertices at or above the threshold; some may be nearer by now.
         far: DeviceMutPtr<u32>,
         /// Vertices and numbers of the pieces of long rows.
         pieces: DevicePtr<[u32; 2]>,
+        /// The first group of vertices and the first piece of each window.
+        windows: DevicePtr<[u32; 2]>,
         /// Three.
         turns: DeviceMutPtr<Turn>,
         /// Rounds, thresholds, vertices marked, relaxations.
@@ -150,7 +159,10 @@ kernel_header! {
         degree: f64,
         target_count: u32,
         vertices: u32,
-        piece_count: u32,
+        window_count: u32,
+        /// So many vertices of a window have to be in a frontier, on average, or there is one window.
+        least_of_window: u32,
+        list_capacity: u32,
         /// Windows widen while rounds have fewer arcs; 0 if they are not to change.
         batch: u32,
     }
@@ -162,8 +174,10 @@ struct Arrays {
     offsets: Option<Offsets>,
     distances: DeviceSlice<u32>,
     near: [DeviceSlice<u32>; 3],
+    lists: [DeviceSlice<VertexId>; 3],
     far: DeviceSlice<u32>,
     pieces: DeviceSlice<[u32; 2]>,
+    windows: DeviceSlice<[u32; 2]>,
     targets_wanted: DeviceSlice<VertexId>,
     turns: DeviceSlice<Turn>,
     report: DeviceSlice<u64>,
@@ -178,17 +192,20 @@ fn words_of_distances(graph: &Graph, parameters: &Parameters) -> u64 {
     if parameters.word("distances") == Some(NARROW) { narrow } else { distance_words(graph) }
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces: u64) -> Arrays {
+fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces: u64, windows: &Windows) -> Arrays {
     let vertices = graph.vertices() as u64;
     let mut bits = |what: &str| arena.take(what, words_of_bits(vertices));
     let near = ["vertices to expand", "vertices to expand next", "vertices just expanded"].map(&mut bits);
     let far = bits("vertices that wait");
+    let lists = take_lists(arena, graph, parameters);
     Arrays {
         offsets: PlacedOffsets::layout(arena, graph, parameters),
         distances: arena.take("distances", words_of_distances(graph, parameters)),
         near,
+        lists,
         far,
         pieces: arena.take("pieces of long rows", pieces),
+        windows: windows.layout(arena),
         targets_wanted: arena.take("targets", vertices.min(WATCHED)),
         turns: arena.take("counters", 3),
         report: arena.take("report", 4),
@@ -204,7 +221,8 @@ fn bytes_of_arc(graph: &Graph) -> u64 {
 
 fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
     let pieces = piece_count(graph);
-    let mut plan = plan_of(|arena| layout(arena, graph, parameters, pieces));
+    let windows = Windows::of(graph, bytes_of_arc(graph), parameters);
+    let mut plan = plan_of(|arena| layout(arena, graph, parameters, pieces, &windows));
     plan.memory("heads and weights of the arcs in pinned memory", graph.arcs() as u64 * bytes_of_arc(graph));
     PlacedOffsets::plan(graph, parameters, &mut plan);
     plan
@@ -232,10 +250,12 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?))
     })?;
     let pieces = piece_count(graph);
-    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters, pieces))?;
+    let windows = Windows::of(graph, bytes_of_arc(graph), parameters);
+    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters, pieces, &windows))?;
     let arcs = pinned_pairs(device, graph)?;
     let offsets = PlacedOffsets::new(&pool, arrays.offsets, graph)?;
     upload_pieces(&pool, arrays.pieces, graph)?;
+    windows.upload(&pool, arrays.windows)?;
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
     let argument = KernelArgument {
@@ -243,8 +263,10 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         arcs: arcs.as_device_ptr(),
         distances: arrays.distances.as_mut_ptr().cast(),
         near: arrays.near.map(|bits| bits.as_mut_ptr()),
+        lists: arrays.lists.map(|list| list.as_mut_ptr()),
         far: arrays.far.as_mut_ptr(),
         pieces: arrays.pieces.as_ptr(),
+        windows: arrays.windows.as_ptr(),
         turns: arrays.turns.as_mut_ptr(),
         report: arrays.report.as_mut_ptr(),
         out_of_range: arrays.out_of_range.as_mut_ptr(),
@@ -256,7 +278,9 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         degree: graph.arcs() as f64 / graph.vertices().max(1) as f64,
         target_count: 0,
         vertices: graph.vertices() as u32,
-        piece_count: pieces as u32,
+        window_count: windows.count(),
+        least_of_window: windows.least,
+        list_capacity: list_capacity(graph, parameters),
         batch: parameters.get("batch").unwrap_or(BATCH) as u32,
     };
     let semiring = DeviceSemiring::Narrow;
