@@ -3,19 +3,17 @@
 // The order matters where arcs lie in the host's memory. The bus brings 400 million pieces of 128 bytes a second, as long as
 // those that are asked for at one time lie within some 256 MB, and 48 million from all over a larger array. Rows lie in the
 // order of their tails, so warps go through the bits from front to back. A frontier of many vertices is taken window by window:
-// the rows of one window lie that close together. Warps don't wait for each other in between: all of them wait for the bus.
+// the rows of one window lie that close together, and the whole grid ends one before it begins the next.
 //
 //   in_windows      a frontier, window by window
 //   for_vertices    its vertices, up to 32 at a time for a warp
 //   for_long_rows   its long rows, in pieces
 //   set_bit         marks a vertex, and says whether it was not marked
 //
-//   for_listed      the vertices of a small frontier, which is a list, too
-//
-// A round reads one array of bits, sets bits in the next one, and clears the one before (`clear`, `clear_listed`): three take turns.
+// A round reads one array of bits, sets bits in the next one, and clears the one before (`clear`): three take turns.
 #pragma once
 
-#include "frontier.cuh"
+#include "rows.cuh"
 #include "generated/ordered.cuh"
 
 namespace ordered {
@@ -50,17 +48,16 @@ struct Windows {
     const uint2* begins;  // the first group and the first piece of each window, and of the one that would follow
     u32 count;
     u32 least;  // so many vertices of a window are worth it, on average
-
-    /// Whether so many vertices are few.
-    __device__ __forceinline__ bool are_few(u32 vertices) const { return vertices / count < least; }
 };
 
 /// Calls `body(begin, end)` for one window after another, of which it gets the first group and the first piece, and those beyond;
-/// all at once if there are few vertices.
+/// all at once if a frontier has few vertices. All threads of the grid call it together.
 template <class Body>
-__device__ __forceinline__ void in_windows(const Windows& windows, bool are_few, Body body) {
+__device__ __forceinline__ void in_windows(const Windows& windows, u32 frontier, Body body) {
+    const bool are_few = frontier / windows.count < windows.least;
     const u32 step = are_few ? windows.count : 1;
     for (u32 window = 0; window < windows.count; window += step) {
+        if (window > 0) grid_barrier();
         body(load_constant(&windows.begins[window]), load_constant(&windows.begins[window + step]));
     }
 }
@@ -119,33 +116,6 @@ __device__ __forceinline__ void for_long_rows(const u32* bits, const uint2* piec
             body(vertex, begin, end - begin > piece ? begin + piece : end);
         });
     }
-}
-
-/// A list of the vertices of a frontier, beside its bits: of a small one that is quicker than to look at all bits.
-struct List {
-    u32* vertices;  // `capacity` of them
-    u32* size;      // beyond the capacity there are more
-    u32 capacity;
-
-    /// Adds a vertex, if there is room.
-    __device__ __forceinline__ void add(u32 vertex) const {
-        const u32 place = atomicAdd(size, 1u);
-        if (place < capacity) store(&vertices[place], vertex);
-    }
-};
-
-/// Calls `body(has, vertex)` for all vertices of a list, 32 lanes together.
-template <class Body>
-__device__ __forceinline__ void for_listed(const u32* vertices, u32 size, Body body) {
-    frontier::for_items(size, spread_warp_of_grid(), warps_of_grid(), [&](bool has, u32 item) {
-        body(has, has ? load(&vertices[item]) : 0);
-    });
-}
-
-/// Clears the bits of the vertices of a list.
-__device__ __forceinline__ void clear_listed(u32* bits, const u32* vertices, u32 size) {
-    const u32 threads = gridDim.x * blockDim.x;
-    for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < size; i += threads) store(&bits[load(&vertices[i]) / 32], 0u);
 }
 
 /// Clears all bits.

@@ -4,8 +4,9 @@
 // Source: Min et al. 2020, "EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs"; the directions after
 // Beamer, Asanovic and Patterson 2012.
 //
-// registers: 80
+// registers: 64
 // no-sass: STL
+#include "../frontier.cuh"
 #include "../ordered.cuh"
 #include "../generated/bfs/zero_copy.cuh"
 
@@ -20,7 +21,6 @@ template <class Offset>
 struct Marker {
     const KernelArgument<Offset>& search;
     u32* const frontier;  // bits of the next level
-    const ordered::List list;
     const u32 level;
     u32 found = 0;
     u64 arcs = 0;
@@ -29,7 +29,6 @@ struct Marker {
     __device__ __forceinline__ void visit(u32 head) {
         if (!ordered::set_bit(search.visited, head)) return;
         atomicOr(&frontier[head / 32], 1u << head % 32);
-        list.add(head);
         store(&search.levels[head], level);
         found++;
         // Only who may go bottom-up asks for the number of arcs.
@@ -47,11 +46,10 @@ struct Marker {
     }
 };
 
-/// Visits the heads of all arcs that leave the vertices of the frontier in a window. `for_each(body)` calls `body(has, vertex)` for
-/// those.
-template <class Offset, class ForEach>
-__device__ __forceinline__ void top_down(const KernelArgument<Offset>& search, Marker<Offset>& next, const u32* frontier,
-                                         u32 first_piece, u32 end_piece, ForEach for_each) {
+/// Visits the heads of all arcs that leave the vertices of the frontier in a window.
+template <class Offset>
+__device__ void top_down(const KernelArgument<Offset>& search, Marker<Offset>& next, const u32* frontier, uint2 begin_of_window,
+                         uint2 end_of_window) {
     const u32 lane = lane_index();
     constexpr u32 at_once = 4;
     const auto visit_piece = [&](u32, Offset begin, Offset end) {
@@ -68,8 +66,8 @@ __device__ __forceinline__ void top_down(const KernelArgument<Offset>& search, M
             }
         }
     };
-    ordered::for_long_rows(frontier, search.pieces, first_piece, end_piece, search.offsets, visit_piece);
-    for_each([&](bool has_row, u32 tail) {
+    ordered::for_long_rows(frontier, search.pieces, begin_of_window.y, end_of_window.y, search.offsets, visit_piece);
+    ordered::for_vertices(frontier, begin_of_window.x, end_of_window.x, [&](bool has_row, u32 tail) {
         Offset begin = 0;
         u32 degree = 0;
         if (has_row) {
@@ -133,11 +131,7 @@ __device__ void bottom_up(const KernelArgument<Offset>& search, Marker<Offset>& 
             next.found++;
             next.arcs += load_constant(&search.offsets[vertex + 1]) - load_constant(&search.offsets[vertex]);
         }
-        if (lane == 0) {
-            store(&next.frontier[word], found);
-            // Vertices found bottom-up are not listed.
-            store(next.list.size, search.list_capacity + 1);
-        }
+        if (lane == 0) store(&next.frontier[word], found);
     }
 }
 
@@ -178,12 +172,12 @@ template <class Offset>
 __device__ __forceinline__ void run(const KernelArgument<Offset>& search) {
     const u32 groups = (search.vertices + ordered::group - 1) / ordered::group;
     const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
-    u32 level = 1, bottom_up_levels = 0, listed_before = ~0u;
+    u32 level = 1, bottom_up_levels = 0;
     Progress now;
     for (; level <= search.cutoff; level++) {
         const Turn* const last = &search.turns[(level - 1) % 3];
         Turn* const turn = &search.turns[level % 3];
-        const u32 found = load(&last->found), listed = load(&last->listed);
+        const u32 found = load(&last->found);
         if (found == 0 || load(&last->cancelled)) break;
         if (frontier::targets_are_settled(search.levels, search.targets_wanted, search.target_count, level)) break;
         now.found = found;
@@ -192,35 +186,21 @@ __device__ __forceinline__ void run(const KernelArgument<Offset>& search) {
         now.arcs += now.new_arcs;
         const bool up = search.best_tails != nullptr && is_better_bottom_up(search, now);
         if (is_first) {
-            search.turns[(level + 1) % 3] = Turn{0, 0, 0, 0, 0};
+            search.turns[(level + 1) % 3] = Turn{0, 0, 0};
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
         }
         u32* const frontier = search.frontier[level % 3];
-        Marker<Offset> next{search, frontier, {search.lists[level % 3], &turn->listed, search.list_capacity}, level};
+        Marker<Offset> next{search, frontier, level};
         if (up) {
             bottom_up(search, next);
             bottom_up_levels++;
         } else {
             const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
-            const u32* const bits = search.frontier[(level - 1) % 3];
-            const bool is_listed = listed <= search.list_capacity;
-            ordered::in_windows(windows, is_listed || windows.are_few(found), [&](uint2 begin, uint2 end) {
-                top_down(search, next, bits, begin.y, end.y, [&](auto body) {
-                    if (is_listed) {
-                        ordered::for_listed(search.lists[(level - 1) % 3], listed, body);
-                    } else {
-                        ordered::for_vertices(bits, begin.x, end.x, body);
-                    }
-                });
+            ordered::in_windows(windows, found, [&](uint2 begin, uint2 end) {
+                top_down(search, next, search.frontier[(level - 1) % 3], begin, end);
             });
         }
-        u32* const before = search.frontier[(level + 1) % 3];
-        if (listed_before <= search.list_capacity) {
-            ordered::clear_listed(before, search.lists[(level + 1) % 3], listed_before);
-        } else {
-            ordered::clear(before, groups);
-        }
-        listed_before = listed;
+        ordered::clear(search.frontier[(level + 1) % 3], groups);
         next.finish(turn);
         grid_barrier();
         if (up) {
@@ -278,7 +258,7 @@ __device__ void choose_best_tails(const Offset* offsets, const u32* targets, u32
 }  // namespace zero_copy
 
 #define WARPATH_ZERO_COPY(bits, Offset)                                                                                    \
-    extern "C" __global__ void __launch_bounds__(384, 2) bfs_zero_copy_##bits(zero_copy::KernelArgument<Offset> search) {   \
+    extern "C" __global__ void __launch_bounds__(512, 2) bfs_zero_copy_##bits(zero_copy::KernelArgument<Offset> search) {   \
         zero_copy::run(search);                                                                                            \
     }                                                                                                                      \
     WARPATH_KERNEL(bfs_zero_copy_##bits)                                                                                   \

@@ -4,8 +4,9 @@
 // Source: Min et al. 2020, "EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs"; the threshold as in
 // `near_far.cu`.
 //
-// registers: 80
+// registers: 64
 // no-sass: STL
+#include "../frontier.cuh"
 #include "../ordered.cuh"
 #include "counts.cuh"
 #include "lanes.cuh"
@@ -42,7 +43,6 @@ struct State {
     u32 rounds;          // and in how many rounds
     u32 round;
     u32 frontier;        // how many vertices were marked for this round
-    u32 last;            // and for the one before
     u64 marked;          // in all rounds
     u64 relaxations;     // in all rounds
     u32 thresholds;
@@ -56,7 +56,6 @@ struct Marker {
     using Distance = typename Lane::Distance;
     const KernelArgument<Lane, Offset>& search;
     u32* const near;  // bits of the next round
-    const ordered::List list;
     Sums& sums;
     u32 items = 0;
     u32 entered = 0;
@@ -67,7 +66,6 @@ struct Marker {
     /// Marks a vertex for the next round.
     __device__ __forceinline__ void mark(u32 vertex, bool is_new) {
         if (!ordered::set_bit(near, vertex)) return;
-        list.add(vertex);
         items++;
         entered += is_new;
     }
@@ -132,10 +130,10 @@ __device__ __forceinline__ void relax(const KernelArgument<Lane, Offset>& search
     }
 }
 
-/// Relaxes the arcs of the vertices of a window whose bit is set. `for_each(body)` calls `body(has, vertex)` for them.
-template <class Lane, class Offset, class ForEach>
-__device__ __forceinline__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset>& next, const u32* bits,
-                                       u32 first_piece, u32 end_piece, typename Lane::Distance threshold, ForEach for_each) {
+/// Relaxes the arcs of the vertices of a window whose bit is set.
+template <class Lane, class Offset>
+__device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset>& next, const u32* bits, uint2 begin_of_window,
+                       uint2 end_of_window, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
     using ArcOfLane = Arc<typename Lane::Weight>;
     const u32 lane = lane_index();
@@ -165,10 +163,10 @@ __device__ __forceinline__ void expand(const KernelArgument<Lane, Offset>& searc
             relax(search, next, threshold, head, through);
         }
     };
-    ordered::for_long_rows(bits, search.pieces, first_piece, end_piece, search.offsets, relax_piece);
+    ordered::for_long_rows(bits, search.pieces, begin_of_window.y, end_of_window.y, search.offsets, relax_piece);
 
     constexpr u32 packed_at_once = 2;
-    for_each([&](bool has_row, u32 tail) {
+    ordered::for_vertices(bits, begin_of_window.x, end_of_window.x, [&](bool has_row, u32 tail) {
         Offset begin = 0;
         u32 degree = 0;
         Distance distance = 0;
@@ -235,7 +233,6 @@ __device__ void decide(const KernelArgument<Lane, Offset>& search, State<typenam
     state.arcs += arcs;
     state.relaxations += arcs;
     state.items += items;
-    state.last = state.frontier;
     state.frontier = items;
     state.marked += items;
     state.entered += entered;
@@ -293,7 +290,6 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
         state.least = nothing;
         state.thresholds = 1;
         state.goes_on = true;
-        state.frontier = state.last = ~0u;  // the sources are not listed
     }
     for (;;) {
         __syncthreads();
@@ -304,30 +300,16 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
             break;
         }
         Turn* const turn = &search.turns[round % 3];
-        Marker<Lane, Offset> next{search, search.near[(round + 1) % 3], {search.lists[(round + 1) % 3], &turn->listed, search.list_capacity}, sums};
-        const u32* const bits = search.near[round % 3];
+        Marker<Lane, Offset> next{search, search.near[(round + 1) % 3], sums};
         if (state.splits) {
             split(search, next, groups, settled, threshold);
         } else {
-            const u32 size = state.frontier;
-            const bool is_listed = size <= search.list_capacity;
             const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
-            ordered::in_windows(windows, is_listed || windows.are_few(size), [&](uint2 begin, uint2 end) {
-                expand(search, next, bits, begin.y, end.y, threshold, [&](auto body) {
-                    if (is_listed) {
-                        ordered::for_listed(search.lists[round % 3], size, body);
-                    } else {
-                        ordered::for_vertices(bits, begin.x, end.x, body);
-                    }
-                });
+            ordered::in_windows(windows, state.frontier, [&](uint2 begin, uint2 end) {
+                expand(search, next, search.near[round % 3], begin, end, threshold);
             });
         }
-        u32* const before = search.near[(round + 2) % 3];
-        if (state.last <= search.list_capacity) {
-            ordered::clear_listed(before, search.lists[(round + 2) % 3], state.last);
-        } else {
-            ordered::clear(before, groups);
-        }
+        ordered::clear(search.near[(round + 2) % 3], groups);
         if (is_first) {
             search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, nothing};
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
@@ -347,7 +329,7 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
 }  // namespace zero_copy
 
 #define WARPATH_ZERO_COPY(lane, Lane, bits, Offset)                                            \
-    extern "C" __global__ void __launch_bounds__(384, 2)                                       \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                       \
         sssp_zero_copy_##bits##_##lane(zero_copy::KernelArgument<Lane, Offset> search) {       \
         zero_copy::run(search);                                                                \
     }                                                                                          \

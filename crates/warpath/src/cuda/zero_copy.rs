@@ -52,24 +52,6 @@ pub(super) fn host_has_offsets(parameters: &Parameters) -> bool {
     parameters.word(OFFSETS.name) == Some(ON_HOST)
 }
 
-/// How long lists of vertices are.
-pub(super) const LIST: Parameter = Parameter {
-    name: "list",
-    summary: "frontiers of up to so many vertices are lists, too, in which these are found sooner than among all bits",
-    values: Values::Or(&Values::AtLeast(0.0), Unset::Number(65_536.0)),
-};
-
-/// The most vertices of a list.
-pub(super) fn list_capacity(graph: &Graph, parameters: &Parameters) -> u32 {
-    (parameters.get(LIST.name).unwrap_or(65_536.0) as u64).min(graph.vertices() as u64) as u32
-}
-
-/// Takes room for the lists of the frontiers of three rounds.
-pub(super) fn take_lists(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> [DeviceSlice<VertexId>; 3] {
-    let capacity = list_capacity(graph, parameters).into();
-    ["list to expand", "list to expand next", "list just expanded"].map(|what| arena.take(what, capacity))
-}
-
 /// The words of an array of bits, one a vertex: kernels load four words at once.
 pub(super) fn words_of_bits(vertices: u64) -> u64 {
     vertices.div_ceil(128) * 4

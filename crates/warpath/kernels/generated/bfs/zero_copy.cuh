@@ -8,16 +8,12 @@ namespace zero_copy {
 struct Turn {
     u32 found;  // How many vertices were found.
     u32 cancelled;
-    u32 listed;  // How many of them were listed, or would have been with more room.
-    u32 unused;
     u64 arcs;  // How many arcs leave them, if there are best tails.
 };
-static_assert(sizeof(Turn) == 24, "");
+static_assert(sizeof(Turn) == 16, "");
 static_assert(offsetof(Turn, found) == 0, "");
 static_assert(offsetof(Turn, cancelled) == 4, "");
-static_assert(offsetof(Turn, listed) == 8, "");
-static_assert(offsetof(Turn, unused) == 12, "");
-static_assert(offsetof(Turn, arcs) == 16, "");
+static_assert(offsetof(Turn, arcs) == 8, "");
 
 /// The argument. Offsets are u32 or u64.
 template <class Offset>
@@ -29,7 +25,6 @@ struct KernelArgument {
     u32* levels;
     u32* visited;  // Bits.
     u32* frontier[3];  // Bits of the vertices of a level. Three take turns.
-    u32* lists[3];  // Lists of the same vertices, where they are few.
     const uint2* pieces;  // Vertices and numbers of the pieces of long rows.
     const uint2* windows;  // The first group of vertices and the first piece of each window.
     Turn* turns;  // Three.
@@ -41,32 +36,29 @@ struct KernelArgument {
     u32 vertices;
     u32 window_count;
     u32 least_of_window;  // So many vertices of a window have to be in a frontier, on average, or there is one window.
-    u32 list_capacity;
     u32 cutoff;
     float bottom_up;  // The bytes predicted for a level bottom-up count so many times.
 };
 using KernelArgumentLayout = KernelArgument<layout::Offset>;
-static_assert(sizeof(KernelArgumentLayout) == 176, "");
+static_assert(sizeof(KernelArgumentLayout) == 144, "");
 static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
 static_assert(offsetof(KernelArgumentLayout, targets) == 8, "");
 static_assert(offsetof(KernelArgumentLayout, best_tails) == 16, "");
 static_assert(offsetof(KernelArgumentLayout, levels) == 24, "");
 static_assert(offsetof(KernelArgumentLayout, visited) == 32, "");
 static_assert(offsetof(KernelArgumentLayout, frontier) == 40, "");
-static_assert(offsetof(KernelArgumentLayout, lists) == 64, "");
-static_assert(offsetof(KernelArgumentLayout, pieces) == 88, "");
-static_assert(offsetof(KernelArgumentLayout, windows) == 96, "");
-static_assert(offsetof(KernelArgumentLayout, turns) == 104, "");
-static_assert(offsetof(KernelArgumentLayout, report) == 112, "");
-static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 120, "");
-static_assert(offsetof(KernelArgumentLayout, cancelled) == 128, "");
-static_assert(offsetof(KernelArgumentLayout, arcs) == 136, "");
-static_assert(offsetof(KernelArgumentLayout, target_count) == 144, "");
-static_assert(offsetof(KernelArgumentLayout, vertices) == 148, "");
-static_assert(offsetof(KernelArgumentLayout, window_count) == 152, "");
-static_assert(offsetof(KernelArgumentLayout, least_of_window) == 156, "");
-static_assert(offsetof(KernelArgumentLayout, list_capacity) == 160, "");
-static_assert(offsetof(KernelArgumentLayout, cutoff) == 164, "");
-static_assert(offsetof(KernelArgumentLayout, bottom_up) == 168, "");
+static_assert(offsetof(KernelArgumentLayout, pieces) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, windows) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, turns) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, report) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, cancelled) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, target_count) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 124, "");
+static_assert(offsetof(KernelArgumentLayout, window_count) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, least_of_window) == 132, "");
+static_assert(offsetof(KernelArgumentLayout, cutoff) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, bottom_up) == 140, "");
 
 }  // namespace zero_copy

@@ -9,7 +9,7 @@ struct Turn {
     u32 items;  // How many vertices were marked.
     u32 entered;  // How many of them were not below the threshold before.
     u32 cancelled;
-    u32 listed;  // How many of those marked were listed, or would have been with more room.
+    u32 unused;
     u64 arcs;  // How many arcs were relaxed.
     u64 least;  // The least distance found at or above the threshold.
 };
@@ -17,7 +17,7 @@ static_assert(sizeof(Turn) == 32, "");
 static_assert(offsetof(Turn, items) == 0, "");
 static_assert(offsetof(Turn, entered) == 4, "");
 static_assert(offsetof(Turn, cancelled) == 8, "");
-static_assert(offsetof(Turn, listed) == 12, "");
+static_assert(offsetof(Turn, unused) == 12, "");
 static_assert(offsetof(Turn, arcs) == 16, "");
 static_assert(offsetof(Turn, least) == 24, "");
 
@@ -28,7 +28,6 @@ struct KernelArgument {
     const Arc<typename Lane::Weight>* arcs;
     typename Lane::Distance* distances;
     u32* near[3];  // Bits of the vertices to be expanded. Three take turns.
-    u32* lists[3];  // Lists of the same vertices, where they are few.
     u32* far;  // Bits of vertices at or above the threshold; some may be nearer by now.
     const uint2* pieces;  // Vertices and numbers of the pieces of long rows.
     const uint2* windows;  // The first group of vertices and the first piece of each window.
@@ -45,33 +44,30 @@ struct KernelArgument {
     u32 vertices;
     u32 window_count;
     u32 least_of_window;  // So many vertices of a window have to be in a frontier, on average, or there is one window.
-    u32 list_capacity;
     u32 batch;  // Windows widen while rounds have fewer arcs; 0 if they are not to change.
 };
 using KernelArgumentLayout = KernelArgument<layout::Lane, layout::Offset>;
-static_assert(sizeof(KernelArgumentLayout) == 192, "");
+static_assert(sizeof(KernelArgumentLayout) == 168, "");
 static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
 static_assert(offsetof(KernelArgumentLayout, arcs) == 8, "");
 static_assert(offsetof(KernelArgumentLayout, distances) == 16, "");
 static_assert(offsetof(KernelArgumentLayout, near) == 24, "");
-static_assert(offsetof(KernelArgumentLayout, lists) == 48, "");
-static_assert(offsetof(KernelArgumentLayout, far) == 72, "");
-static_assert(offsetof(KernelArgumentLayout, pieces) == 80, "");
-static_assert(offsetof(KernelArgumentLayout, windows) == 88, "");
-static_assert(offsetof(KernelArgumentLayout, turns) == 96, "");
-static_assert(offsetof(KernelArgumentLayout, report) == 104, "");
-static_assert(offsetof(KernelArgumentLayout, out_of_range) == 112, "");
-static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 120, "");
-static_assert(offsetof(KernelArgumentLayout, cancelled) == 128, "");
-static_assert(offsetof(KernelArgumentLayout, statistics) == 136, "");
-static_assert(offsetof(KernelArgumentLayout, limit) == 144, "");
-static_assert(offsetof(KernelArgumentLayout, delta) == 152, "");
-static_assert(offsetof(KernelArgumentLayout, degree) == 160, "");
-static_assert(offsetof(KernelArgumentLayout, target_count) == 168, "");
-static_assert(offsetof(KernelArgumentLayout, vertices) == 172, "");
-static_assert(offsetof(KernelArgumentLayout, window_count) == 176, "");
-static_assert(offsetof(KernelArgumentLayout, least_of_window) == 180, "");
-static_assert(offsetof(KernelArgumentLayout, list_capacity) == 184, "");
-static_assert(offsetof(KernelArgumentLayout, batch) == 188, "");
+static_assert(offsetof(KernelArgumentLayout, far) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, pieces) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, windows) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, turns) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, report) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, cancelled) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, delta) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, degree) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, target_count) == 144, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 148, "");
+static_assert(offsetof(KernelArgumentLayout, window_count) == 152, "");
+static_assert(offsetof(KernelArgumentLayout, least_of_window) == 156, "");
+static_assert(offsetof(KernelArgumentLayout, batch) == 160, "");
 
 }  // namespace zero_copy

@@ -176,9 +176,9 @@ pub(crate) mod tests {
         "singh-bfs:order=true",
         "zero-copy:threads=64",
         "zero-copy:threads=32,blocks=3,bottom-up=0.01",
-        "zero-copy:threads=64,blocks=2,bottom-up=0,list=5",
-        "zero-copy:threads=128,best-tails=no,window=500,list=20",
-        "zero-copy:threads=32,offsets=host,window=2000,list=0",
+        "zero-copy:threads=64,blocks=2,bottom-up=0",
+        "zero-copy:threads=128,best-tails=no,window=500",
+        "zero-copy:threads=32,offsets=host,window=2000",
     ];
 
     /// Runs every algorithm on graphs of every shape, with one request or another; all graphs in two seeds. Under

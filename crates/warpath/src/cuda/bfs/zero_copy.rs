@@ -31,8 +31,8 @@ use crate::cuda::graph::{Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::zero_copy::{
-    LIST, OFFSETS, PlacedOffsets, WINDOW, Windows, host_has_offsets, list_capacity, mark, piece_count, pinned_arcs, take_lists,
-    upload_pieces, words_of_bits,
+    OFFSETS, PlacedOffsets, WINDOW, Windows, host_has_offsets, mark, piece_count, pinned_arcs, upload_pieces,
+    words_of_bits,
 };
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -49,7 +49,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             OFFSETS,
             WINDOW,
-            LIST,
             Parameter {
                 name: "best-tails",
                 summary: "whether the device keeps the two best tails of each vertex, to search bottom-up",
@@ -90,7 +89,7 @@ const BYTES_OF_ARC: u64 = 4;
 /// Without best tails.
 const NO: &str = "no";
 /// The most threads of a block.
-const MOST_THREADS: u32 = 384;
+const MOST_THREADS: u32 = 512;
 /// Threads count a little beyond the last vertex.
 const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 
@@ -103,9 +102,6 @@ kernel_header! {
         /// How many vertices were found.
         found: u32,
         cancelled: u32,
-        /// How many of them were listed, or would have been with more room.
-        listed: u32,
-        unused: u32,
         /// How many arcs leave them, if there are best tails.
         arcs: u64,
     }
@@ -121,8 +117,6 @@ kernel_header! {
         visited: DeviceMutPtr<u32>,
         /// Bits of the vertices of a level. Three take turns.
         frontier: [DeviceMutPtr<u32>; 3],
-        /// Lists of the same vertices, where they are few.
-        lists: [DeviceMutPtr<VertexId>; 3],
         /// Vertices and numbers of the pieces of long rows.
         pieces: DevicePtr<[u32; 2]>,
         /// The first group of vertices and the first piece of each window.
@@ -139,7 +133,6 @@ kernel_header! {
         window_count: u32,
         /// So many vertices of a window have to be in a frontier, on average, or there is one window.
         least_of_window: u32,
-        list_capacity: u32,
         cutoff: u32,
         /// The bytes predicted for a level bottom-up count so many times.
         bottom_up: f32,
@@ -154,7 +147,6 @@ struct Arrays {
     levels: DeviceSlice<u32>,
     visited: DeviceSlice<u32>,
     frontier: [DeviceSlice<u32>; 3],
-    lists: [DeviceSlice<VertexId>; 3],
     pieces: DeviceSlice<[u32; 2]>,
     windows: DeviceSlice<[u32; 2]>,
     targets_wanted: DeviceSlice<VertexId>,
@@ -175,7 +167,6 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces:
         levels: arena.take("levels", vertices),
         visited,
         frontier,
-        lists: take_lists(arena, graph, parameters),
         pieces: arena.take("pieces of long rows", pieces),
         windows: windows.layout(arena),
         targets_wanted: arena.take("targets", vertices.min(WATCHED)),
@@ -219,7 +210,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         levels: arrays.levels.as_mut_ptr(),
         visited: arrays.visited.as_mut_ptr(),
         frontier: arrays.frontier.map(|bits| bits.as_mut_ptr()),
-        lists: arrays.lists.map(|list| list.as_mut_ptr()),
         pieces: arrays.pieces.as_ptr(),
         windows: arrays.windows.as_ptr(),
         turns: arrays.turns.as_mut_ptr(),
@@ -231,7 +221,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         vertices: graph.vertices() as u32,
         window_count: windows.count(),
         least_of_window: windows.least,
-        list_capacity: list_capacity(graph, parameters),
         cutoff: u32::MAX,
         bottom_up: parameters.get("bottom-up").unwrap_or(1.0) as f32,
     };
@@ -269,8 +258,7 @@ impl PreparedBfs for ZeroCopy {
         frontier[1..].iter().try_for_each(|&bits| pool.fill(bits, 0))?;
         let watched = watched(task.targets, targets_wanted);
         pool.upload(targets_wanted, watched)?;
-        let sources =
-            Turn { found: task.sources.len() as u32, listed: u32::MAX, ..bytemuck::Zeroable::zeroed() };
+        let sources = Turn { found: task.sources.len() as u32, ..bytemuck::Zeroable::zeroed() };
         pool.upload(turns, &[sources, bytemuck::Zeroable::zeroed(), bytemuck::Zeroable::zeroed()])?;
         let search = KernelArgument { target_count: watched.len() as u32, cutoff: task.cutoff, ..self.argument };
         let device = pool.device();

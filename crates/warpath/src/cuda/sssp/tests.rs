@@ -37,10 +37,10 @@ const NEAR_FAR: [&str; 6] = [
 const ZERO_COPY: [&str; 6] = [
     "zero-copy:threads=64,blocks=4",
     "zero-copy:threads=32,blocks=3,delta=150,batch=0,offsets=host",
-    "zero-copy:threads=96,blocks=3,batch=40,window=1000,list=10",
-    "zero-copy:threads=32,blocks=5,delta=300,batch=0,list=0",
-    "zero-copy:threads=64,blocks=2,batch=2,offsets=host,window=5000,list=0",
-    "zero-copy:threads=256,blocks=1,delta=5,batch=10,list=3",
+    "zero-copy:threads=96,blocks=3,batch=40,window=1000",
+    "zero-copy:threads=32,blocks=5,delta=300,batch=0",
+    "zero-copy:threads=64,blocks=2,batch=2,offsets=host,window=5000",
+    "zero-copy:threads=256,blocks=1,delta=5,batch=10",
 ];
 
 const MANY_SOURCES: [&str; 5] = [

@@ -38,7 +38,7 @@ use crate::cuda::graph::{Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::zero_copy::{
-    LIST, OFFSETS, PlacedOffsets, WINDOW, Windows, list_capacity, mark, piece_count, pinned_arcs, take_lists, upload_pieces, words_of_bits,
+    OFFSETS, PlacedOffsets, WINDOW, Windows, mark, piece_count, pinned_arcs, upload_pieces, words_of_bits,
 };
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::plan::Plan;
@@ -55,7 +55,6 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[
             OFFSETS,
             WINDOW,
-            LIST,
             Parameter {
                 name: "distances",
                 summary: "the bits of a distance that there is room for; a search that needs more ends with an error",
@@ -104,7 +103,7 @@ pub(crate) fn takes(graph: &Graph) -> bool {
 /// The distances that take 32 bits.
 const NARROW: &str = "32";
 /// The most threads of a block.
-const MOST_THREADS: u32 = 384;
+const MOST_THREADS: u32 = 512;
 /// The arcs of a round below which delta doubles, unless they are set.
 const BATCH: f64 = 131_072.0;
 /// Threads count a little beyond the last vertex.
@@ -121,8 +120,7 @@ kernel_header! {
         /// How many of them were not below the threshold before.
         entered: u32,
         cancelled: u32,
-        /// How many of those marked were listed, or would have been with more room.
-        listed: u32,
+        unused: u32,
         /// How many arcs were relaxed.
         arcs: u64,
         /// The least distance found at or above the threshold.
@@ -136,8 +134,6 @@ kernel_header! {
         distances: DeviceMutPtr<cpp::Distance>,
         /// Bits of the vertices to be expanded. Three take turns.
         near: [DeviceMutPtr<u32>; 3],
-        /// Lists of the same vertices, where they are few.
-        lists: [DeviceMutPtr<VertexId>; 3],
         /// Bits of vertices at or above the threshold; some may be nearer by now.
         far: DeviceMutPtr<u32>,
         /// Vertices and numbers of the pieces of long rows.
@@ -162,7 +158,6 @@ kernel_header! {
         window_count: u32,
         /// So many vertices of a window have to be in a frontier, on average, or there is one window.
         least_of_window: u32,
-        list_capacity: u32,
         /// Windows widen while rounds have fewer arcs; 0 if they are not to change.
         batch: u32,
     }
@@ -174,7 +169,6 @@ struct Arrays {
     offsets: Option<Offsets>,
     distances: DeviceSlice<u32>,
     near: [DeviceSlice<u32>; 3],
-    lists: [DeviceSlice<VertexId>; 3],
     far: DeviceSlice<u32>,
     pieces: DeviceSlice<[u32; 2]>,
     windows: DeviceSlice<[u32; 2]>,
@@ -197,12 +191,10 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces:
     let mut bits = |what: &str| arena.take(what, words_of_bits(vertices));
     let near = ["vertices to expand", "vertices to expand next", "vertices just expanded"].map(&mut bits);
     let far = bits("vertices that wait");
-    let lists = take_lists(arena, graph, parameters);
     Arrays {
         offsets: PlacedOffsets::layout(arena, graph, parameters),
         distances: arena.take("distances", words_of_distances(graph, parameters)),
         near,
-        lists,
         far,
         pieces: arena.take("pieces of long rows", pieces),
         windows: windows.layout(arena),
@@ -263,7 +255,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         arcs: arcs.as_device_ptr(),
         distances: arrays.distances.as_mut_ptr().cast(),
         near: arrays.near.map(|bits| bits.as_mut_ptr()),
-        lists: arrays.lists.map(|list| list.as_mut_ptr()),
         far: arrays.far.as_mut_ptr(),
         pieces: arrays.pieces.as_ptr(),
         windows: arrays.windows.as_ptr(),
@@ -280,7 +271,6 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         vertices: graph.vertices() as u32,
         window_count: windows.count(),
         least_of_window: windows.least,
-        list_capacity: list_capacity(graph, parameters),
         batch: parameters.get("batch").unwrap_or(BATCH) as u32,
     };
     let semiring = DeviceSemiring::Narrow;
