@@ -15,8 +15,9 @@ use crate::{Result, memory};
 /// An array in pinned memory of the host, such as a part of a matrix.
 #[derive(Debug)]
 pub(in crate::cuda) struct HostPart {
-    /// As long as the widest loads of kernels, which have to be aligned.
+    /// As long as the widest loads of kernels, which have to be aligned. The last one may be more than the array.
     words: Vec<u128>,
+    bytes: usize,
     device: Arc<dyn Device>,
 }
 
@@ -31,15 +32,16 @@ impl HostPart {
     ) -> Result<Self> {
         let length = bytes.div_ceil(size_of::<u128>() as u64).max(1) as usize;
         let mut words: Vec<u128> = on_huge_pages(memory::zeroed(what, length)?);
-        fill(bytemuck::cast_slice_mut(&mut words))?;
+        let bytes = bytes.next_multiple_of(size_of::<u64>() as u64) as usize;
+        fill(&mut bytemuck::cast_slice_mut(&mut words)[..bytes / size_of::<u64>()])?;
         // SAFETY: the memory lives as long as the part, which unpins it.
         unsafe { device.pin(words.as_mut_ptr().cast(), size_of_val(&*words))? };
-        Ok(HostPart { words, device: device.clone() })
+        Ok(HostPart { words, bytes, device: device.clone() })
     }
 
-    /// How many bytes it has.
+    /// How many bytes it has, a multiple of eight.
     pub(in crate::cuda) fn bytes(&self) -> usize {
-        size_of_val(&*self.words)
+        self.bytes
     }
 
     /// Where it is, for a copy to a device.
@@ -59,7 +61,7 @@ impl HostPart {
 
     /// Its cells, which no device is writing to.
     pub(in crate::cuda) fn cells<T: Pod>(&self) -> &[T] {
-        bytemuck::cast_slice(&self.words)
+        bytemuck::cast_slice(&bytemuck::cast_slice::<u128, u8>(&self.words)[..self.bytes])
     }
 }
 
