@@ -9,9 +9,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import matplotlib.image
-import nbclient
-import nbformat
 import numpy as np
 import pytest
 
@@ -29,7 +26,7 @@ def run(program: str, folder: Path, *arguments: str) -> str:
 
 def colours(picture: Path) -> int:
     """How many colours a picture has."""
-    pixels = matplotlib.image.imread(picture)
+    pixels = pytest.importorskip("matplotlib.image").imread(picture)
     return len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0))
 
 
@@ -42,6 +39,7 @@ def test_every_program_is_tested() -> None:
 
 
 def test_isochrones(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
     output = run("isochrones.py", tmp_path)
     shares = [float(share) for share in re.findall(r"within +\d+ minutes: +(\d+\.\d)%", output)]
     assert len(shares) == 7 and shares == sorted(shares) and shares[0] < 5 and 95 < shares[-1] < 100
@@ -85,6 +83,9 @@ def test_migrating(tmp_path: Path) -> None:
 
 
 def test_tour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("matplotlib", "ipykernel"):
+        pytest.importorskip(package)
+    nbclient, nbformat = (pytest.importorskip(package) for package in ("nbclient", "nbformat"))
     notebook = nbformat.read(FOLDER / "tour.ipynb", as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in cells), "the notebook is stored without outputs"

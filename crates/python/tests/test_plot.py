@@ -8,19 +8,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import pytest
-from matplotlib import pyplot
-from matplotlib.collections import LineCollection
-from matplotlib.colors import to_hex
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import warpath
-from warpath import plot
 
+matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
+
+from matplotlib import pyplot  # noqa: E402
+from matplotlib.collections import LineCollection  # noqa: E402
+from matplotlib.colors import to_hex  # noqa: E402
+
+from warpath import plot  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,11 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,62 @@ def test_threads_take_the_arrays_of_one_answer_at_once() -> None:
     assert not failed
 
 
+def test_threads_make_graphs_and_change_weights() -> None:
+    rng = np.random.default_rng(6)
+    ends = rng.integers(0, 300, (2, 2000))
+    names = [f"v{number}" for number in range(300)]
+    shared = warpath.Graph([(names[tail], names[head], 1) for tail, head in ends.T])
+    ones = shared.sssp(0).distances
+    start = threading.Barrier(6)
+    failed: list[object] = []
+
+    def make(seed: int) -> None:
+        start.wait()
+        try:
+            for turn in range(10):
+                graph = random_graph(200, 1000, seed=seed)
+                graph.prepare()
+                if turn % 2:
+                    graph.set_weights(np.full(graph.arcs, 3, np.int32))
+                    distances, hops = graph.sssp(0).distances, graph.bfs(0).distances
+                    np.testing.assert_array_equal(distances, np.where(hops < 0, -1, 3 * hops))
+                assert graph.sssp(0).verify() is None
+        except BaseException as error:  # noqa: BLE001 - it is looked at on the main thread
+            failed.append(error)
+
+    def change(weight: int) -> None:
+        start.wait()
+        try:
+            for _ in range(40):
+                shared.set_weights(np.full(shared.arcs, weight, np.int32))
+                # Each answer is by one thread's weights or by another's, not by some of both.
+                found = shared.sssp(shared.vertex(shared.labels[0])).distances
+                assert any(np.array_equal(found, np.where(ones < 0, -1, factor * ones)) for factor in (1, 2, 3, 4))
+        except BaseException as error:  # noqa: BLE001 - it is looked at on the main thread
+            failed.append(error)
+
+    threads = [threading.Thread(target=make, args=(seed,)) for seed in range(3)]
+    threads += [threading.Thread(target=change, args=(weight,)) for weight in (2, 3, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter always has its lock")
+def test_the_lock_stays_off() -> None:
+    source = """
+    import sys
+    import warpath, warpath.csgraph, warpath.networkx
+    assert not sys._is_gil_enabled()
+    """
+    # Where the variable says 0, modules that ask for the lock do not get it.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHON_GIL"}
+    done = run_program(source, timeout=300, environment=environment)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+
+
 #: A program that forks and searches on both sides. Arguments: what the parent does first (`nothing`, `small` or `large`: a graph and
 #: searches in it), and what the child searches in (the `same` graph, or a `new` one).
 FORK = """
@@ -117,9 +174,11 @@ assert os.read(reading, 65536).decode() == answers(made or graph())
 """
 
 
-def run_program(source: str, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+def run_program(
+    source: str, *arguments: str, timeout: float = 60, environment: Mapping[str, str] = os.environ
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", textwrap.dedent(source), *arguments]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(warpath.__file__).parents[1]), *sys.path])}
+    environment = {**environment, "PYTHONPATH": os.pathsep.join([str(Path(warpath.__file__).parents[1]), *sys.path])}
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment, check=False)
 
 
