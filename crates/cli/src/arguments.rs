@@ -1,6 +1,7 @@
 //! The command line: every command and option, with the help that people read.
 
 mod all_pairs;
+#[cfg(feature = "bench")]
 mod bench;
 mod map;
 mod reading;
@@ -8,6 +9,7 @@ mod reading;
 use std::path::PathBuf;
 
 pub use all_pairs::{ApspArguments, Layout, Reduction, TableArguments};
+#[cfg(feature = "bench")]
 pub use bench::{BenchArguments, BenchCommand, DatasetsArguments, DatasetsCommand, FailOn};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub use map::{IsochroneArguments, MapArguments};
@@ -108,6 +110,7 @@ pub enum Command {
     Devices(DevicesArguments),
     /// Run benchmarks: the experiments of papers, the GAP benchmark, other programs beside Warpath; makes tables and a report
     /// with figures
+    #[cfg(feature = "bench")]
     #[command(
         args_conflicts_with_subcommands = true,
         subcommand_negates_reqs = true,
@@ -117,6 +120,7 @@ pub enum Command {
     )]
     Bench(BenchArguments),
     /// List the datasets that the papers used and which of them are present, or download them
+    #[cfg(feature = "bench")]
     #[command(
         args_conflicts_with_subcommands = true,
         after_help = "Examples:\n  warpath datasets --data graphs/\n  warpath datasets get road-ny --data graphs/"
@@ -144,7 +148,9 @@ impl Command {
             Command::Prepare(arguments) => ("prepare", arguments.common.json),
             Command::Generate(arguments) => ("generate", arguments.common.json),
             Command::Devices(arguments) => ("devices", arguments.json),
+            #[cfg(feature = "bench")]
             Command::Bench(_) => ("bench", false),
+            #[cfg(feature = "bench")]
             Command::Datasets(arguments) => ("datasets", arguments.json),
             Command::Completions(_) => ("completions", false),
         }

@@ -6,5 +6,6 @@ pub(crate) struct ExitCode(pub(crate) u8);
 
 impl ExitCode {
     pub(crate) const SUCCESS: Self = ExitCode(0);
+    #[cfg(feature = "bench")]
     pub(crate) const FAILURE: Self = ExitCode(1);
 }

@@ -90,7 +90,9 @@ fn run(command: Command) -> Result<ExitCode, failure::Failure> {
         Command::Prepare(arguments) => commands::prepare::run(arguments),
         Command::Generate(arguments) => commands::convert::generate(arguments),
         Command::Devices(arguments) => commands::devices::run(arguments),
+        #[cfg(feature = "bench")]
         Command::Bench(arguments) => commands::bench::run(arguments),
+        #[cfg(feature = "bench")]
         Command::Datasets(arguments) => commands::datasets::run(arguments),
         Command::Completions(arguments) => commands::completions::run(arguments),
     }

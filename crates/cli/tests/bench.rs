@@ -1,6 +1,7 @@
 //! `warpath bench` and `warpath datasets`, run as commands.
 
 #![allow(missing_docs)]
+#![cfg(feature = "bench")]
 
 mod common;
 

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 use warpath::{Engine, Error};
+#[cfg(feature = "bench")]
 use warpath_bench::datasets;
 
 use crate::arguments::{Completion, CompletionsArguments};
@@ -30,6 +31,7 @@ pub(crate) fn run(arguments: CompletionsArguments) -> Result<ExitCode, Failure> 
     };
     let mut text = Vec::new();
     generate(shell, &mut with_names(), "warpath", &mut text);
+    #[cfg(feature = "bench")]
     if shell == Shell::Fish {
         text.extend(datasets_in_fish().into_bytes());
     }
@@ -38,6 +40,7 @@ pub(crate) fn run(arguments: CompletionsArguments) -> Result<ExitCode, Failure> 
 }
 
 /// The names of datasets for `warpath datasets get`: `clap_complete` gives fish the values of options, and none of arguments.
+#[cfg(feature = "bench")]
 fn datasets_in_fish() -> String {
     let line = |dataset: datasets::Dataset| {
         let title = dataset.title.replace('\\', "\\\\").replace('\'', "\\'");
@@ -63,11 +66,15 @@ fn with_names() -> clap::Command {
         let engines = PossibleValuesParser::new(["auto", "cpu", "cuda", "cuda:all"]);
         command = command.mut_subcommand(name, |command| command.mut_arg("engine", |arg| arg.value_parser(engines)));
     }
-    let names = datasets::all().into_iter().map(|dataset| PossibleValue::new(dataset.name).help(dataset.title));
-    let names = PossibleValuesParser::new(names);
-    command.mut_subcommand("datasets", |command| {
-        command.mut_subcommand("get", |command| command.mut_arg("name", |arg| arg.value_parser(names)))
-    })
+    #[cfg(feature = "bench")]
+    {
+        let names = datasets::all().into_iter().map(|dataset| PossibleValue::new(dataset.name).help(dataset.title));
+        let names = PossibleValuesParser::new(names);
+        command = command.mut_subcommand("datasets", |command| {
+            command.mut_subcommand("get", |command| command.mut_arg("name", |arg| arg.value_parser(names)))
+        });
+    }
+    command
 }
 
 /// The names of the algorithms for a problem on either engine, with their summaries.

@@ -1,11 +1,13 @@
 //! One file per command.
 
 pub(crate) mod apsp;
+#[cfg(feature = "bench")]
 pub(crate) mod bench;
 pub(crate) mod closure;
 pub(crate) mod completions;
 pub(crate) mod components;
 pub(crate) mod convert;
+#[cfg(feature = "bench")]
 pub(crate) mod datasets;
 pub(crate) mod devices;
 pub(crate) mod info;
