@@ -67,8 +67,8 @@ const FIXED_DIRECTORY: &str = "/tmp/warpath-kernels";
 /// The number of compilers that run at once.
 const AT_ONCE: usize = 2;
 
-/// Builds the images, or compares them with the existing ones.
-pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>) -> Result<(), String> {
+/// Builds the images, or compares them with the existing ones: those named, or all.
+pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>, named: &[String]) -> Result<(), String> {
     let toolchain = match toolchain.or_else(|| std::env::var_os("WARPATH_CUDA_TOOLCHAIN").map(PathBuf::from)) {
         Some(folder) => {
             toolkit_in(&folder).ok_or_else(|| format!("{}: there is no CUDA toolchain in it", folder.display()))?
@@ -76,7 +76,12 @@ pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>) -> Resul
         None => install(&root.join(".cuda"))?,
     };
     let kernels = root.join("crates/warpath/kernels");
-    let sources = sources(&kernels)?;
+    let mut sources = sources(&kernels)?;
+    if let Some(unknown) = named.iter().find(|name| !sources.iter().any(|source| source.image == **name)) {
+        return Err(format!("there is no kernel `{unknown}`"));
+    }
+    let are_all = named.is_empty();
+    sources.retain(|source| are_all || named.contains(&source.image));
     let images = kernels.join("images");
     let lock = File::create(format!("{FIXED_DIRECTORY}.lock")).map_err(at(FIXED_DIRECTORY.as_ref()))?;
     lock.lock().map_err(at(FIXED_DIRECTORY.as_ref()))?;
@@ -103,7 +108,7 @@ pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>) -> Resul
     let folders = [&[images.clone()][..], &PARTS.map(|(part, _)| images.join(part))].concat();
     for folder in folders {
         for file in files(&folder)? {
-            if file.strip_prefix(&images).is_ok_and(|name| known.contains(name)) {
+            if !are_all || file.strip_prefix(&images).is_ok_and(|name| known.contains(name)) {
                 continue;
             }
             if check {

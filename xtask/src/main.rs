@@ -34,6 +34,8 @@ enum Chore {
         /// A folder with the toolchain, a Python environment [default: `$WARPATH_CUDA_TOOLCHAIN`, else `.cuda`].
         #[arg(long)]
         toolchain: Option<PathBuf>,
+        /// The images, such as `bfs_queue` [default: all, and those that no source belongs to are removed].
+        images: Vec<String>,
     },
     /// Count `unsafe` in each file, and compare with `xtask/unsafe.txt`.
     UnsafeCount {
@@ -81,7 +83,7 @@ enum Chore {
 fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Fuzz { seconds, targets } => fuzz(seconds, &targets),
-        Chore::Kernels { check, toolchain } => kernels::run(root(), check, toolchain),
+        Chore::Kernels { check, toolchain, images } => kernels::run(root(), check, toolchain, &images),
         Chore::UnsafeCount { check: _, write } => unsafe_count::run(root(), write),
         Chore::Structure => structure::run(root()),
         Chore::Miri { filters } => checkers::miri(root(), &filters),

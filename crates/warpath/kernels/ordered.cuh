@@ -9,6 +9,7 @@
 //   for_vertices    its vertices, up to 32 at a time for a warp
 //   for_long_rows   its long rows, in pieces
 //   set_bit         marks a vertex, and says whether it was not marked
+//   All, Some       the vertices that a device has, with the arcs that leave them
 //
 // A round reads one array of bits, sets bits in the next one, and clears the one before (`clear`): three take turns.
 #pragma once
@@ -20,6 +21,29 @@ namespace ordered {
 
 /// The bits of a warp's turn: 128, which one lane loads at once.
 constexpr u32 group = 128;
+
+/// All vertices.
+struct All {
+    u32 vertices;
+    __device__ __forceinline__ bool has(u32) const { return true; }
+    __device__ __forceinline__ u32 first_word() const { return 0; }
+    __device__ __forceinline__ u32 end_word() const { return (vertices + 31) / 32; }
+    __device__ __forceinline__ u32 first_group() const { return 0; }
+    __device__ __forceinline__ u32 end_group() const { return (vertices + group - 1) / group; }
+    __device__ __forceinline__ u32 end() const { return vertices; }
+};
+
+/// Those from `first`, a multiple of 128, up to `beyond`; none if they are the same, wherever that is.
+struct Some {
+    u32 first;
+    u32 beyond;
+    __device__ __forceinline__ bool has(u32 vertex) const { return vertex - first < beyond - first; }
+    __device__ __forceinline__ u32 first_word() const { return (first + 31) / 32; }
+    __device__ __forceinline__ u32 end_word() const { return (beyond + 31) / 32; }
+    __device__ __forceinline__ u32 first_group() const { return (first + group - 1) / group; }
+    __device__ __forceinline__ u32 end_group() const { return (beyond + group - 1) / group; }
+    __device__ __forceinline__ u32 end() const { return beyond; }
+};
 
 __device__ __forceinline__ bool is_set(const u32* bits, u32 vertex) { return load(&bits[vertex / 32]) >> vertex % 32 & 1; }
 

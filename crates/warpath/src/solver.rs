@@ -53,7 +53,7 @@ use crate::{Control, Engine, Error, Plan, Result, available_memory, memory};
 #[derive(Debug)]
 pub struct Solver {
     graph: Arc<Graph>,
-    team: Team,
+    team: Arc<Team>,
     control: Control,
     engine: Engine,
     /// The caller's limit on the bytes that the chosen engine may take, if any.
@@ -62,8 +62,8 @@ pub struct Solver {
     memory: u64,
     /// Whether to gather statistics that cost time.
     statistics: bool,
-    facts: Facts,
-    hierarchy: Prepared,
+    facts: Arc<Facts>,
+    hierarchy: Arc<Prepared>,
     turns: Turns,
     device: Mutex<DeviceState>,
     /// Why the first device that failed did.
@@ -168,7 +168,7 @@ impl SolverBuilder {
             Engine::Cuda(_) => available_memory(),
             _ => self.memory.unwrap_or_else(available_memory),
         };
-        let team = Team::new(at_most_cores(self.threads))?;
+        let team = Arc::new(Team::new(at_most_cores(self.threads))?);
         let device = Mutex::new(DeviceState::on(self.devices, team.threads()));
         Ok(Solver {
             graph: self.graph,
@@ -178,8 +178,8 @@ impl SolverBuilder {
             limit: self.memory,
             memory,
             statistics: self.statistics,
-            facts: Facts::default(),
-            hierarchy: Prepared::of(self.hierarchy),
+            facts: Arc::default(),
+            hierarchy: Arc::new(Prepared::of(self.hierarchy)),
             turns: Turns::default(),
             device,
             device_failure: OnceLock::new(),
@@ -333,8 +333,8 @@ impl Solver {
     /// the two arcs of an edge differ; [`Error::OutOfMemory`]. The solver is as before then.
     pub fn set_weights(&mut self, weights: Weights) -> Result<()> {
         let graph = Arc::new(self.team.install(|| self.graph.reweighted(weights))?);
-        self.hierarchy = self.hierarchy.reweighted(&graph);
-        self.facts = self.facts.without_weights();
+        self.hierarchy = Arc::new(self.hierarchy.reweighted(&graph));
+        self.facts = Arc::new(self.facts.without_weights());
         self.graph = graph;
         self.device.get_mut().unwrap_or_else(PoisonError::into_inner).give_up_prepared();
         Ok(())

@@ -188,20 +188,21 @@ void Block::run(Stacks& stacks_of_worker) {
     } catch (const std::exception& error) {
         launch.fail(std::string("no memory for the threads' stacks: ") + error.what());
     }
-    Random& random = launch.random;
-    const Policy policy = launch.policy;
+    Group& group = launch.group;
+    Random& random = group.random;
+    const Policy policy = group.policy;
     unsigned until_turn_passes = 0;
-    while (live > 0 && !launch.failed) {
+    while (live > 0 && !group.failed) {
         if (ready.empty() || until_turn_passes == 0) {
-            launch.pass_turn(*this);
+            group.pass_turn(*this);
             // Mostly long turns, since they cost; short ones catch errors between two blocks.
             unsigned longest = random.below(8) == 0 ? 8 : 16 * static_cast<unsigned>(threads.size());
             until_turn_passes = 1 + random.below(longest);
             continue;
         }
         until_turn_passes -= 1;
-        if (--launch.switches_left == 0) {
-            launch.fail("the kernel doesn't end: its threads were switched 2^31 times");
+        if (--group.switches_left == 0) {
+            launch.fail("the kernel doesn't end: its threads were switched too often");
             break;
         }
         accesses_until_yield = policy.draw_accesses(random);
@@ -209,7 +210,7 @@ void Block::run(Stacks& stacks_of_worker) {
     }
     check_fences();
     current_block = nullptr;
-    launch.finish(*this);  // from here on, nothing of the launch may be touched
+    group.finish(*this);  // from here on, nothing of the launch may be touched
 }
 
 void Block::check_fences() {

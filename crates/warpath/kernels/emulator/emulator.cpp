@@ -19,8 +19,11 @@
 // **Errors** end the launch, never the process: the fiber at fault is left where it is, and every block stops when its
 // turn comes. Kernels own nothing, so no destructor is missed.
 //
-// `fiber` has the fibers, `schedule` chance, `block` the waiting of threads, `launch` the turns of blocks. Here are the
-// calls from kernels and from the host.
+// **Several devices.** Launches of a group run under one schedule, each on a device of its own, and may reach into the
+// memory of the others. What one device sees of another's is as late as the hardware may have it (`peers.hpp`).
+//
+// `fiber` has the fibers, `schedule` chance, `block` the waiting of threads, `launch` the turns of blocks, `peers` the
+// memory between devices. Here are the calls from kernels and from the host.
 //
 // A switch between fibers costs some 20 ns, one between blocks some microseconds, a launch some 10 us a block.
 
@@ -107,10 +110,32 @@ unsigned cluster_blocks() { return current_block->launch.blocks_a_cluster; }
 unsigned char* dynamic_shared_memory() { return current_block->shared; }
 
 void check_global(const volatile void* pointer, Site site) {
+    check_own(pointer, site);
     for (Block* block : current_block->cluster.blocks)
         if (reinterpret_cast<uintptr_t>(pointer) - reinterpret_cast<uintptr_t>(block->shared) <
             block->launch.shared_bytes)
             fail("an access for global memory, to shared memory: use load_shared or store_shared", site);
+}
+
+void check_own(const volatile void* pointer, Site site) {
+    const Launch& launch = current_block->launch;
+    if (!launch.group.memory.is_ordinary(pointer, launch.device))
+        fail("an access to the memory of another device: use load_system or store_system", site);
+}
+
+void load_system(void* to, const void* pointer, size_t bytes) {
+    Launch& launch = current_block->launch;
+    launch.group.memory.load(to, pointer, bytes, launch.device, launch.group.random);
+}
+
+void store_system(void* pointer, const void* from, size_t bytes) {
+    Launch& launch = current_block->launch;
+    launch.group.memory.store(pointer, from, bytes, launch.device);
+}
+
+void fence_system() {
+    Launch& launch = current_block->launch;
+    launch.group.memory.fence(launch.device);
 }
 
 void* in_block(const volatile void* pointer, unsigned rank, Site site) {
@@ -174,39 +199,76 @@ extern "C" int warpath_emulator_has(const char* kernel) {
     return kernels.find(kernel) != kernels.end();
 }
 
+/// As `warpath_emulator_launch_together` takes it.
+struct WarpathLaunch {
+    const char* kernel;
+    const unsigned* grid;
+    const unsigned* block;
+    unsigned shared_bytes, cluster_blocks;
+    int cooperative;
+    void** arguments;
+};
+
+/// Memory of the device of one of the launches.
+struct WarpathMemory {
+    void* begin;
+    size_t bytes;
+    size_t launch;
+};
+
+namespace {
+
+/// Runs kernels to their ends; the error, or nothing.
+std::string run(const WarpathLaunch* wanted, size_t count, const WarpathMemory* memory, size_t memory_count, uint64_t seed) {
+    using namespace warpath_emulator;
+    try {
+        Group group{.policy = Policy::of(seed), .random = Random(seed)};
+        for (size_t k = 0; k < count; ++k) {
+            const WarpathLaunch& one = wanted[k];
+            auto found = kernels().find(one.kernel);
+            if (found == kernels().end()) return std::string("there is no kernel named ") + one.kernel;
+            Launch launch{.group = group,
+                          .device = static_cast<unsigned>(k),
+                          .kernel_name = one.kernel,
+                          .kernel = found->second.function,
+                          .call = found->second.call,
+                          .arguments = one.arguments,
+                          .grid = {one.grid[0], one.grid[1], one.grid[2]},
+                          .block = {one.block[0], one.block[1], one.block[2]},
+                          .shared_bytes = one.shared_bytes,
+                          .blocks_a_cluster = std::max(one.cluster_blocks, 1u),
+                          .cooperative = one.cooperative != 0};
+            std::string wrong = objection_to(launch);
+            if (!wrong.empty()) return std::string(one.kernel) + ": " + wrong;
+            group.launches.push_back(std::make_unique<Launch>(std::move(launch)));
+        }
+        for (size_t k = 0; k < memory_count; ++k) {
+            group.memory.add(memory[k].begin, memory[k].bytes, static_cast<unsigned>(memory[k].launch));
+        }
+        group.run();
+        return std::move(group.message);
+    } catch (const std::exception& error) {
+        return std::string("the emulator itself failed: ") + error.what();
+    }
+}
+
+int answer(const std::string& wrong, char* message, size_t message_bytes) {
+    if (message_bytes > 0) std::snprintf(message, message_bytes, "%s", wrong.c_str());
+    return wrong.empty() ? 0 : 1;
+}
+
+}  // namespace
+
 /// Runs a kernel to its end. Returns 0, or an error with its message, cut to fit and always ended by a zero.
 extern "C" int warpath_emulator_launch(const char* kernel, const unsigned grid[3], const unsigned block[3],
                                        unsigned shared_bytes, unsigned cluster_blocks, int cooperative, uint64_t seed,
                                        void** arguments, char* message, size_t message_bytes) {
-    using namespace warpath_emulator;
-    std::string wrong;
-    try {
-        auto found = kernels().find(kernel);
-        if (found == kernels().end()) {
-            wrong = std::string("there is no kernel named ") + kernel;
-        } else {
-            Launch launch{.kernel_name = kernel,
-                          .kernel = found->second.function,
-                          .call = found->second.call,
-                          .arguments = arguments,
-                          .grid = {grid[0], grid[1], grid[2]},
-                          .block = {block[0], block[1], block[2]},
-                          .shared_bytes = shared_bytes,
-                          .blocks_a_cluster = std::max(cluster_blocks, 1u),
-                          .cooperative = cooperative != 0,
-                          .policy = Policy::of(seed),
-                          .random = Random(seed)};
-            wrong = objection_to(launch);
-            if (wrong.empty()) {
-                launch.run();
-                wrong = std::move(launch.message);
-            } else {
-                wrong = std::string(kernel) + ": " + wrong;
-            }
-        }
-    } catch (const std::exception& error) {
-        wrong = std::string("the emulator itself failed: ") + error.what();
-    }
-    if (message_bytes > 0) std::snprintf(message, message_bytes, "%s", wrong.c_str());
-    return wrong.empty() ? 0 : 1;
+    const WarpathLaunch wanted = {kernel, grid, block, shared_bytes, cluster_blocks, cooperative, arguments};
+    return answer(run(&wanted, 1, nullptr, 0, seed), message, message_bytes);
+}
+
+/// Runs several kernels at once, each on a device of its own. `memory` is the memory of these devices that others may access.
+extern "C" int warpath_emulator_launch_together(const WarpathLaunch* launches, size_t count, const WarpathMemory* memory, size_t memory_count,
+                                                uint64_t seed, char* message, size_t message_bytes) {
+    return answer(run(launches, count, memory, memory_count, seed), message, message_bytes);
 }

@@ -4,8 +4,8 @@
 // Beyond running the kernel it checks: barriers and warp operations that not all threads reach, or that they reach at
 // different places; lanes outside their own mask; misaligned accesses through `device.cuh`; pointers into another
 // block's shared memory that don't lead there; writes past dynamic shared memory. With AddressSanitizer, also every
-// access outside of an allocation. It can't show: a weak memory model (every store is seen at once), the speed of
-// anything, and races through plain loads and stores (only the accesses of `device.cuh` and the atomics can be
+// access outside of an allocation. It can't show: a weak memory model within a device (every store is seen at once; between
+// devices it is weak), the speed of anything, and races through plain loads and stores (only the accesses of `device.cuh` and the atomics can be
 // interrupted).
 #pragma once
 
@@ -96,8 +96,15 @@ unsigned char* dynamic_shared_memory();
 /// `pointer` points into this block's dynamic shared memory; the same place in that of block `rank` of the cluster.
 void* in_block(const volatile void* pointer, unsigned rank, Site site);
 
-/// Ends the launch if `pointer` leads to the dynamic shared memory of this block's cluster.
+/// Ends the launch if `pointer` leads to the dynamic shared memory of this block's cluster, or to another device.
 void check_global(const volatile void* pointer, Site site);
+/// Ends the launch if `pointer` leads to the memory of another device.
+void check_own(const volatile void* pointer, Site site);
+
+// Accesses that other devices may see, and to what they may have written.
+void load_system(void* to, const void* pointer, size_t bytes);
+void store_system(void* pointer, const void* from, size_t bytes);
+void fence_system();
 
 extern constinit thread_local int accesses_until_yield;
 
@@ -131,6 +138,7 @@ template <class T, class Change>
 T read_modify_write(T* pointer, Change change, Site site) {
     static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8), "CUDA has no such atomic");
     yield_point();
+    check_own(pointer, site);
     T old = read(pointer, site);
     write(pointer, static_cast<T>(change(old)), site);
     return old;
@@ -183,7 +191,6 @@ inline int __syncthreads_count(int vote, WARPATH_SITE) {
 }
 inline void __threadfence_block() { warpath_emulator::yield_point(); }
 inline void __threadfence() { warpath_emulator::yield_point(); }
-inline void __threadfence_system() { warpath_emulator::yield_point(); }
 inline void device_fence() { warpath_emulator::yield_point(); }
 inline void __nanosleep(unsigned) { warpath_emulator::yield(); }
 
@@ -352,6 +359,24 @@ void store_once(T* pointer, std::type_identity_t<T> value, WARPATH_SITE) {
     warpath_emulator::yield_point();
     warpath_emulator::check_global(pointer, site);
     warpath_emulator::write(pointer, value, site);
+}
+template <class T>
+T load_system(const T* pointer, WARPATH_SITE) {
+    warpath_emulator::yield_point();
+    warpath_emulator::check_alignment(pointer, site);
+    T value;
+    warpath_emulator::load_system(&value, pointer, sizeof value);
+    return value;
+}
+template <class T>
+void store_system(T* pointer, std::type_identity_t<T> value, WARPATH_SITE) {
+    warpath_emulator::yield_point();
+    warpath_emulator::check_alignment(pointer, site);
+    warpath_emulator::store_system(pointer, &value, sizeof value);
+}
+inline void system_fence() {
+    warpath_emulator::yield_point();
+    warpath_emulator::fence_system();
 }
 inline void prefetch_to_l2(const void*) {}
 inline bool is_cancelled(const uint32_t* flag) {

@@ -1,4 +1,4 @@
-// A launch: the operating system threads that run its blocks, and whose turn it is.
+// Launches: the operating system threads that run their blocks, and whose turn it is.
 
 #include "launch.hpp"
 
@@ -63,14 +63,14 @@ private:
 
 /// Called by whoever has the turn. The first failure counts.
 void Launch::fail(std::string what) {
-    if (!failed) message = std::string(kernel_name) + ": " + std::move(what);
-    failed = true;
+    if (!group.failed) group.message = std::string(kernel_name) + ": " + std::move(what);
+    group.failed = true;
 }
 
 /// Starts as many clusters as may be alive. Called by whoever has the turn.
 void Launch::start_clusters() {
     uint64_t at_once = cooperative ? blocks_in_all() : std::max<uint64_t>(usual_blocks_at_once, blocks_a_cluster);
-    while (!failed && clusters_started < clusters_in_all && alive.size() + blocks_a_cluster <= at_once) {
+    while (!group.failed && clusters_started < clusters_in_all && alive.size() + blocks_a_cluster <= at_once) {
         // A GPU promises no order either.
         uint64_t number = (first_cluster + clusters_started++) % clusters_in_all;
         Cluster& cluster = *clusters.emplace_back(std::make_unique<Cluster>());
@@ -89,20 +89,40 @@ void Launch::start_clusters() {
     }
 }
 
-/// The block that has the next turn: one that can go on, or, after a failure, any that still has to end.
-Block* Launch::choose() {
-    candidates.clear();
-    for (Block* block : alive)
-        if (failed || !block->ready.empty()) candidates.push_back(block);
-    if (!candidates.empty()) return candidates[random.below(static_cast<unsigned>(candidates.size()))];
-    if (alive.empty()) return nullptr;
-    std::string text = "deadlock:";
-    for (Block* block : alive) block->describe_waiting(text);
-    fail(std::move(text));
-    return alive.front();
+/// Starts the first clusters.
+void Launch::begin() {
+    clusters_in_all = blocks_in_all() / blocks_a_cluster;
+    first_cluster = group.policy.in_turn ? 0 : group.random.next() % clusters_in_all;
+    alive.reserve(std::max(most_blocks_at_once, usual_blocks_at_once));
+    try {
+        start_clusters();
+    } catch (const std::exception& error) {
+        fail(std::string("no memory for the blocks: ") + error.what());
+    }
 }
 
-void Launch::pass_turn(Block& from) {
+// ---- A group --------------------------------------------------------------------------------------------------------
+
+/// The block that has the next turn: one that can go on, or, after a failure, any that still has to end.
+Block* Group::choose() {
+    candidates.clear();
+    Block* any = nullptr;
+    for (const auto& launch : launches) {
+        for (Block* block : launch->alive) {
+            any = block;
+            if (failed || !block->ready.empty()) candidates.push_back(block);
+        }
+    }
+    if (!candidates.empty()) return candidates[random.below(static_cast<unsigned>(candidates.size()))];
+    if (any == nullptr) return nullptr;
+    std::string text = "deadlock:";
+    for (const auto& launch : launches)
+        for (Block* block : launch->alive) block->describe_waiting(text);
+    any->launch.fail(std::move(text));
+    return any;
+}
+
+void Group::pass_turn(Block& from) {
     Block* to = choose();
     if (to == &from) return;
     to->turn->release();
@@ -110,9 +130,9 @@ void Launch::pass_turn(Block& from) {
 }
 
 /// The last that a block does with its turn.
-void Launch::finish(Block& block) {
+void Group::finish(Block& block) {
     block.finished = true;
-    std::erase(alive, &block);
+    std::erase(block.launch.alive, &block);
     block.threads = {};
     block.warps = {};
     if (--block.cluster.unfinished == 0) {
@@ -121,9 +141,9 @@ void Launch::finish(Block& block) {
         }
     }
     try {
-        start_clusters();
+        block.launch.start_clusters();
     } catch (const std::exception& error) {
-        fail(std::string("no memory for further blocks: ") + error.what());
+        block.launch.fail(std::string("no memory for further blocks: ") + error.what());
     }
     if (Block* to = choose()) {
         to->turn->release();
@@ -134,21 +154,15 @@ void Launch::finish(Block& block) {
     }
 }
 
-/// Runs the whole launch; called by the host's thread.
-void Launch::run() {
-    clusters_in_all = blocks_in_all() / blocks_a_cluster;
-    first_cluster = policy.in_turn ? 0 : random.next() % clusters_in_all;
-    alive.reserve(std::max(most_blocks_at_once, usual_blocks_at_once));
-    try {
-        start_clusters();
-    } catch (const std::exception& error) {
-        fail(std::string("no memory for the blocks: ") + error.what());
+/// Runs all launches to their ends; called by the host's thread.
+void Group::run() {
+    for (const auto& launch : launches) launch->begin();
+    if (Block* first = choose()) {
+        first->turn->release();
+        std::unique_lock lock(mutex);
+        end.wait(lock, [&] { return ended; });
     }
-    Block* first = choose();
-    if (first == nullptr) return;
-    first->turn->release();
-    std::unique_lock lock(mutex);
-    end.wait(lock, [&] { return ended; });
+    memory.deliver_all();
 }
 
 }  // namespace warpath_emulator

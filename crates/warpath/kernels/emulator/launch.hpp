@@ -1,4 +1,4 @@
-// A launch, and all that is in it: clusters, blocks, warps, threads. `emulator.cpp` explains how they run.
+// Launches, and all that is in them: clusters, blocks, warps, threads. `emulator.cpp` explains how they run.
 #pragma once
 
 #include <condition_variable>
@@ -11,6 +11,7 @@
 
 #include "emulator.hpp"
 #include "fiber.hpp"
+#include "peers.hpp"
 #include "schedule.hpp"
 
 namespace warpath_emulator {
@@ -61,6 +62,7 @@ struct Warp {
 
 struct Block;
 struct Launch;
+struct Group;
 
 struct Cluster {
     unsigned unfinished = 0;
@@ -108,7 +110,10 @@ struct Block {
     void describe_waiting(std::string& text) const;
 };
 
+/// A kernel on one device.
 struct Launch {
+    Group& group;
+    unsigned device;  // its place among those of the group
     const char* kernel_name;
     void (*kernel)();
     Call call;
@@ -117,13 +122,28 @@ struct Launch {
     unsigned shared_bytes;
     unsigned blocks_a_cluster;
     bool cooperative;
-    Policy policy;
-    Random random;
 
     uint64_t clusters_in_all = 0, clusters_started = 0, first_cluster = 0;
     std::vector<std::unique_ptr<Cluster>> clusters{};
     std::vector<std::unique_ptr<Block>> blocks{};  // those that were ever started
-    std::vector<Block*> alive{}, candidates{};
+    std::vector<Block*> alive{};
+
+    uint64_t blocks_in_all() const { return uint64_t{grid.x} * grid.y * grid.z; }
+    unsigned threads_a_block() const { return block.x * block.y * block.z; }
+
+    void begin();
+    void fail(std::string what);
+    void start_clusters();
+};
+
+/// Launches that run at once, each on a device of its own, under one schedule.
+struct Group {
+    Policy policy;
+    Random random;
+    std::vector<std::unique_ptr<Launch>> launches{};
+    PeerMemory memory{};
+
+    std::vector<Block*> candidates{};
     uint64_t switches_left = most_switches;
     bool failed = false;
     std::string message{};
@@ -132,12 +152,7 @@ struct Launch {
     bool ended = false;
     std::condition_variable end{};
 
-    uint64_t blocks_in_all() const { return uint64_t{grid.x} * grid.y * grid.z; }
-    unsigned threads_a_block() const { return block.x * block.y * block.z; }
-
     void run();
-    void fail(std::string what);
-    void start_clusters();
     Block* choose();
     void pass_turn(Block& from);
     void finish(Block& block);

@@ -6,290 +6,20 @@
 //
 // registers: 64
 // no-sass: STL
-#include "../frontier.cuh"
-#include "../ordered.cuh"
-#include "counts.cuh"
-#include "lanes.cuh"
-#include "../generated/sssp/zero_copy.cuh"
+#include "bits.cuh"
 
 namespace zero_copy {
-
-/// No distance at all.
-constexpr u64 nothing = ~0ull;
-/// A round with a wide window has too many arcs if it has this many times the arcs that fill the device.
-constexpr u32 too_many = 16;
-
-/// Sums over the warps of a block, before one thread tells the grid.
-struct Sums {
-    u64 improvements;  // if they are counted
-    u32 items;
-    u32 entered;
-    u64 arcs;
-    u64 least;
-};
-
-/// The state of the search. Every block keeps its own in shared memory, and decides the same from the same numbers, in
-/// one thread.
-template <class Distance>
-struct State {
-    double delta;
-    Distance settled;    // nearer vertices have their final distance
-    Distance window;     // the least distance that was far when the threshold was set
-    Distance threshold;
-    u64 least;           // no far vertex is nearer
-    u64 arcs;            // since the threshold was set: arcs that were relaxed,
-    u64 items;           // how many vertices were marked,
-    u64 entered;         // how many of them were not below the threshold before,
-    u32 rounds;          // and in how many rounds
-    u32 round;
-    u32 frontier;        // how many vertices were marked for this round
-    u64 marked;          // in all rounds
-    u64 relaxations;     // in all rounds
-    u32 thresholds;
-    bool splits;         // whether this round splits the far vertices
-    bool goes_on;
-};
-
-/// What a warp notes for the next round.
-template <class Lane, class Offset>
-struct Marker {
-    using Distance = typename Lane::Distance;
-    const KernelArgument<Lane, Offset>& search;
-    u32* const near;  // bits of the next round
-    Sums& sums;
-    u32 items = 0;
-    u32 entered = 0;
-    u32 arcs = 0;
-    u32 improvements = 0;
-    Distance least = ~static_cast<Distance>(0);
-
-    /// Marks a vertex for the next round.
-    __device__ __forceinline__ void mark(u32 vertex, bool is_new) {
-        if (!ordered::set_bit(near, vertex)) return;
-        items++;
-        entered += is_new;
-    }
-
-    /// A vertex fell from the distance `old` to `distance`.
-    __device__ __forceinline__ void fell(u32 vertex, Distance old, Distance distance, Distance threshold) {
-        improvements++;
-        if (distance < threshold) {
-            mark(vertex, old >= threshold);
-        } else {
-            ordered::set_bit(search.far, vertex);
-            least = min(least, distance);
-        }
-    }
-
-    /// Adds up what all warps have noted.
-    __device__ void finish(Turn* turn) {
-        const u32 all_items = warp_sum(items), all_entered = warp_sum(entered), all_improvements = warp_sum(improvements);
-        const u64 all_arcs = warp_sum(static_cast<u64>(arcs));
-        const Distance all_least = warp_min(least);
-        if (lane_index() == 0) {
-            if (all_items > 0) {
-                atomicAdd(&sums.items, all_items);
-                atomicAdd(&sums.entered, all_entered);
-            }
-            if (all_arcs > 0) atomicAdd(&sums.arcs, all_arcs);
-            if (all_improvements > 0) atomicAdd(&sums.improvements, static_cast<u64>(all_improvements));
-            if (all_least != ~static_cast<Distance>(0)) atomicMin(&sums.least, static_cast<u64>(all_least));
-        }
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            if (sums.items > 0) {
-                atomicAdd(&turn->items, sums.items);
-                atomicAdd(&turn->entered, sums.entered);
-            }
-            if (sums.arcs > 0) atomicAdd(&turn->arcs, sums.arcs);
-            if (sums.least != nothing) atomicMin(&turn->least, sums.least);
-            if (search.statistics != nullptr) atomicAdd(&search.statistics->improvements, sums.improvements);
-            sums = Sums{0, 0, 0, 0, nothing};
-        }
-    }
-};
-
-/// Relaxes `count` arcs a lane at once: those whose length is not `unreachable`.
-template <class Lane, class Offset, u32 count>
-__device__ __forceinline__ void relax(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset>& next,
-                                      typename Lane::Distance threshold, const u32 (&head)[count],
-                                      const typename Lane::Distance (&through)[count]) {
-    using Distance = typename Lane::Distance;
-    Distance old[count];
-#pragma unroll
-    for (u32 k = 0; k < count; k++) {
-        old[k] = through[k] != Lane::unreachable ? load(&search.distances[head[k]]) : 0;
-    }
-#pragma unroll
-    for (u32 k = 0; k < count; k++) {
-        // Most arcs lead to heads that are known to be as near.
-        if (through[k] < old[k]) {
-            old[k] = atomicMin(&search.distances[head[k]], through[k]);
-            if (through[k] < old[k]) next.fell(head[k], old[k], through[k], threshold);
-        }
-    }
-}
-
-/// Relaxes the arcs of the vertices of a window whose bit is set.
-template <class Lane, class Offset>
-__device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset>& next, const u32* bits, uint2 begin_of_window,
-                       uint2 end_of_window, typename Lane::Distance threshold) {
-    using Distance = typename Lane::Distance;
-    using ArcOfLane = Arc<typename Lane::Weight>;
-    const u32 lane = lane_index();
-
-    constexpr u32 at_once = sizeof(Distance) == 4 ? 4 : 2;
-    const auto relax_piece = [&](u32 tail, Offset begin, Offset end) {
-        const Distance distance = load(&search.distances[tail]);
-        // The threshold was lowered: whoever has the bit of the vertex puts it back.
-        if (distance >= threshold) return;
-        for (Offset first = begin; first < end; first += at_once * lanes_a_warp) {
-            // Lanes beyond the end look at the last arc, or the loads would wait for each other behind branches.
-            ArcOfLane arc[at_once];
-            u32 head[at_once];
-            Distance through[at_once];
-#pragma unroll
-            for (u32 k = 0; k < at_once; k++) {
-                arc[k] = load_constant(&search.arcs[min(first + k * lanes_a_warp + lane, end - 1)]);
-            }
-#pragma unroll
-            for (u32 k = 0; k < at_once; k++) {
-                const bool has = first + k * lanes_a_warp + lane < end;
-                const Distance length = length_through<Lane>(distance, arc[k].weight, search.limit, search.out_of_range);
-                head[k] = arc[k].head;
-                through[k] = has ? length : Lane::unreachable;
-                next.arcs += has;
-            }
-            relax(search, next, threshold, head, through);
-        }
-    };
-    ordered::for_long_rows(bits, search.pieces, begin_of_window.y, end_of_window.y, search.offsets, relax_piece);
-
-    constexpr u32 packed_at_once = 2;
-    ordered::for_vertices(bits, begin_of_window.x, end_of_window.x, [&](bool has_row, u32 tail) {
-        Offset begin = 0;
-        u32 degree = 0;
-        Distance distance = 0;
-        if (has_row) {
-            distance = load(&search.distances[tail]);
-            begin = load_constant(&search.offsets[tail]);
-            const Offset end = load_constant(&search.offsets[tail + 1]);
-            if (distance >= threshold) {
-                ordered::set_bit(search.far, tail);
-                next.least = min(next.least, distance);
-            } else if (end - begin <= ordered::piece) {
-                degree = static_cast<u32>(end - begin);
-            }
-        }
-        const PackedRows<Offset> rows(begin, degree);
-        for (u32 base = 0; base < rows.total; base += packed_at_once * lanes_a_warp) {
-            ArcOfLane arc[packed_at_once];
-            u32 head[packed_at_once];
-            Distance from[packed_at_once], through[packed_at_once];
-#pragma unroll
-            for (u32 k = 0; k < packed_at_once; k++) {
-                const u32 place = min(base + k * lanes_a_warp + lane, rows.total - 1), row = rows.lane_of(place);
-                from[k] = __shfl_sync(all_lanes, distance, static_cast<int>(row));
-                arc[k] = load_constant(&search.arcs[rows.arc_at(place, row)]);
-            }
-#pragma unroll
-            for (u32 k = 0; k < packed_at_once; k++) {
-                const bool has = base + k * lanes_a_warp + lane < rows.total;
-                const Distance length = length_through<Lane>(from[k], arc[k].weight, search.limit, search.out_of_range);
-                head[k] = arc[k].head;
-                through[k] = has ? length : Lane::unreachable;
-                next.arcs += has;
-            }
-            relax(search, next, threshold, head, through);
-        }
-    });
-}
-
-/// Marks the far vertices that are below the new threshold, and forgets those that were settled meanwhile.
-template <class Lane, class Offset>
-__device__ void split(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset>& next, u32 groups,
-                      typename Lane::Distance settled, typename Lane::Distance threshold) {
-    using Distance = typename Lane::Distance;
-    ordered::for_vertices(search.far, 0, groups, [&](bool has, u32 vertex) {
-        if (!has) return;
-        const Distance distance = load(&search.distances[vertex]);
-        if (distance >= threshold) {
-            next.least = min(next.least, distance);
-            return;
-        }
-        atomicAnd(&search.far[vertex / 32], ~(1u << vertex % 32));
-        if (distance >= settled) next.mark(vertex, true);
-    });
-}
-
-/// Decides about the next round, from the news of the last one.
-template <class Lane, class Offset>
-__device__ void decide(const KernelArgument<Lane, Offset>& search, State<typename Lane::Distance>& state) {
-    const Turn* const last = &search.turns[state.round % 3];
-    state.round++;
-    const u32 items = load(&last->items), entered = load(&last->entered), cancelled = load(&last->cancelled);
-    const u64 arcs = load(&last->arcs), least = load(&last->least);
-    state.least = min(state.least, least);
-    state.arcs += arcs;
-    state.relaxations += arcs;
-    state.items += items;
-    state.frontier = items;
-    state.marked += items;
-    state.entered += entered;
-    state.rounds++;
-    const u64 batch = search.batch;
-    state.splits = false;
-    if (cancelled) {
-        state.goes_on = false;
-        return;
-    }
-    if (items > 0) {
-        if (search.statistics != nullptr && blockIdx.x == 0) count_frontier(*search.statistics, items);
-        const bool is_bulk = static_cast<double>(items) * search.degree > static_cast<double>(batch * too_many);
-        if (batch > 0 && is_bulk && state.delta > 2 * search.delta) {
-            // The window was widened while there was little to do.
-            state.delta = search.delta;
-            state.threshold = min(state.threshold, Lane::further(state.window, state.delta));
-        }
-        return;
-    }
-    // All below the threshold is settled.
-    state.settled = state.threshold;
-    if (state.least == nothing) {
-        state.goes_on = false;
-        return;
-    }
-    if (batch > 0) {
-        if (state.arcs > state.rounds * batch * too_many || state.items > 4 * state.entered + 32) {
-            state.delta = max(state.delta / 2, search.delta / 16);
-        } else if (state.arcs < state.rounds * batch && state.items <= 2 * state.entered + 32) {
-            state.delta *= 2;
-        }
-    }
-    state.window = static_cast<typename Lane::Distance>(state.least);
-    state.threshold = Lane::further(state.window, state.delta);
-    state.thresholds++;
-    state.splits = true;
-    state.arcs = state.items = state.entered = 0;
-    state.rounds = 0;
-    state.least = nothing;
-}
 
 template <class Lane, class Offset>
 __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) {
     using Distance = typename Lane::Distance;
     __shared__ Sums sums;
     __shared__ State<Distance> state;
-    const u32 groups = (search.vertices + ordered::group - 1) / ordered::group;
+    const All mine{search.vertices};
     const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
     if (threadIdx.x == 0) {
         sums = Sums{0, 0, 0, 0, nothing};
-        state = State<Distance>{};
-        state.delta = search.delta;
-        state.threshold = Lane::further(0, search.delta);
-        state.least = nothing;
-        state.thresholds = 1;
-        state.goes_on = true;
+        state = first_state(search);
     }
     for (;;) {
         __syncthreads();
@@ -300,30 +30,25 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
             break;
         }
         Turn* const turn = &search.turns[round % 3];
-        Marker<Lane, Offset> next{search, search.near[(round + 1) % 3], sums};
+        Marker<Lane, Offset, All> next{search, mine, search.near[(round + 1) % 3], sums};
         if (state.splits) {
-            split(search, next, groups, settled, threshold);
+            split(search, next, settled, threshold);
         } else {
             const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
             ordered::in_windows(windows, state.frontier, [&](uint2 begin, uint2 end) {
                 expand(search, next, search.near[round % 3], begin, end, threshold);
             });
         }
-        ordered::clear(search.near[(round + 2) % 3], groups);
+        ordered::clear(search.near[(round + 2) % 3], mine.end_group());
         if (is_first) {
             search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, nothing};
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
         }
         next.finish(turn);
         grid_barrier();
-        if (threadIdx.x == 0) decide(search, state);
+        if (threadIdx.x == 0) decide(search, state, news_of(turn));
     }
-    if (is_first) {
-        store(&search.report[0], static_cast<u64>(state.round));
-        store(&search.report[1], static_cast<u64>(state.thresholds));
-        store(&search.report[2], state.marked);
-        store(&search.report[3], state.relaxations);
-    }
+    if (is_first) report(search, state);
 }
 
 }  // namespace zero_copy

@@ -3,6 +3,7 @@
 //! *Invariants.* An argument is the address of an array on the device, which lives as long as the graph there.
 
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::device::arena::{Arena, plan_of};
@@ -152,12 +153,17 @@ fn upload_narrow_offsets(pool: &Pool, offsets: DeviceSlice<u32>, csr: &Csr) -> R
 
 /// Whether offsets into the arcs of a graph take 64 bits on a device.
 pub(crate) fn has_wide_offsets(graph: &impl Extent) -> bool {
+    are_wide(graph.arcs())
+}
+
+/// Whether offsets into so many arcs do.
+pub(crate) fn are_wide(arcs: usize) -> bool {
     #[cfg(test)]
     if WIDE_OFFSETS.get() {
         return true;
     }
     // Threads look a little beyond the last arc.
-    graph.arcs() > u32::MAX as usize - (1 << 12)
+    arcs > u32::MAX as usize - (1 << 12)
 }
 
 #[cfg(test)]
@@ -199,6 +205,24 @@ impl Offsets {
             Offsets::Narrow(offsets) => upload_narrow_offsets(pool, *offsets, csr),
             Offsets::Wide(offsets) => pool.upload(*offsets, csr.offsets()),
         }
+    }
+
+    /// Copies those of some vertices there, and the end of the last one's arcs, as if there were no arcs before them; in stream order.
+    pub(crate) fn upload_some(&self, pool: &Pool, csr: &Csr, vertices: Range<usize>) -> Result<()> {
+        let (first, wide) = (csr.offsets()[vertices.start], &csr.offsets()[vertices.start..=vertices.end]);
+        match self {
+            Offsets::Narrow(offsets) => pool.upload_with(*offsets, wide.len(), |range, piece| {
+                piece.iter_mut().zip(&wide[range]).for_each(|(there, &offset)| *there = (offset - first) as u32);
+            }),
+            Offsets::Wide(offsets) => pool.upload_with(*offsets, wide.len(), |range, piece| {
+                piece.iter_mut().zip(&wide[range]).for_each(|(there, &offset)| *there = offset - first);
+            }),
+        }
+    }
+
+    /// The bytes of one.
+    pub(crate) fn bytes_of_one(&self) -> u64 {
+        if self.is_wide() { 8 } else { 4 }
     }
 
     /// Where they are, for a kernel.

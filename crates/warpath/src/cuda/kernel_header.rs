@@ -401,7 +401,7 @@ mod tests {
     use std::{env, fs};
 
     use super::generate::Header;
-    use crate::cuda::{apsp, bfs, closure, customization, frontier, matrix, neighborhoods, sssp, zero_copy};
+    use crate::cuda::{apsp, bfs, closure, customization, frontier, matrix, neighborhoods, peers, sssp, zero_copy};
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
@@ -424,6 +424,7 @@ mod tests {
         matrix::by_vertex::header,
         matrix::tiles::header,
         neighborhoods::header,
+        peers::header,
         sssp::bellman_ford::header,
         sssp::counts::header,
         sssp::many_sources::arrays::header,

@@ -107,27 +107,66 @@ impl Waiting {
         control: &Control,
         launch: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        self.flag.set(0, u32::from(control.is_cancelled()));
-        device.record(&self.before)?;
+        self.prepare(device, control)?;
         launch()?;
+        self.launched(device)
+    }
+
+    /// What comes before a launch.
+    pub(super) fn prepare(&self, device: &Arc<dyn Device>, control: &Control) -> Result<()> {
+        self.flag.set(0, u32::from(control.is_cancelled()));
+        device.record(&self.before)
+    }
+
+    /// What comes after it.
+    pub(super) fn launched(&self, device: &Arc<dyn Device>) -> Result<()> {
         device.record(&self.after)
+    }
+
+    /// Tells the kernel to end.
+    pub(super) fn cancel(&self) {
+        self.flag.set(0, 1);
     }
 
     /// Waits for the launched work; returns how many seconds it took on the device.
     pub(super) fn finish(&self, device: &Arc<dyn Device>, control: &Control) -> Result<f64> {
-        /// Up to now waiting is done without sleeping.
-        const SPINNING: Duration = Duration::from_millis(2);
-        const SLEEP: Duration = Duration::from_micros(100);
-        let start = Instant::now();
-        while !device.has_passed(&self.after)? {
-            if control.is_cancelled() {
-                self.flag.set(0, 1);
-            }
-            if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
-        }
-        control.check()?;
-        device.seconds_between(&self.before, &self.after)
+        finish_all(&[self], std::slice::from_ref(device), control)
     }
+}
+
+/// Waits for work that was launched on several devices, which may wait for each other; returns how many seconds the longest took. If one
+/// fails, the others are told to end, and have ended.
+pub(super) fn finish_all(waiting: &[&Waiting], devices: &[Arc<dyn Device>], control: &Control) -> Result<f64> {
+    /// Up to now waiting is done without sleeping.
+    const SPINNING: Duration = Duration::from_millis(2);
+    const SLEEP: Duration = Duration::from_micros(100);
+    let start = Instant::now();
+    let mut left: Vec<_> = waiting.iter().zip(devices).collect();
+    let mut failed = None;
+    loop {
+        left.retain(|(one, device)| match device.has_passed(&one.after) {
+            Ok(has_passed) => !has_passed,
+            Err(error) => {
+                failed.get_or_insert(error);
+                false
+            }
+        });
+        if left.is_empty() {
+            break;
+        }
+        if failed.is_some() || control.is_cancelled() {
+            waiting.iter().for_each(|one| one.cancel());
+        }
+        if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
+    }
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    control.check()?;
+    waiting
+        .iter()
+        .zip(devices)
+        .try_fold(0.0, |longest: f64, (one, device)| Ok(longest.max(device.seconds_between(&one.before, &one.after)?)))
 }
 
 /// More targets than these are not watched: the search goes on to its end.

@@ -20,6 +20,7 @@ pub(crate) mod kernel_header;
 mod launch;
 mod matrix;
 mod neighborhoods;
+pub(crate) mod peers;
 pub mod resident;
 pub(crate) mod semirings;
 pub(crate) mod sssp;

@@ -6,6 +6,8 @@
 //!
 //! *Invariants.* Pinned memory is filled before a kernel reads it, and not changed while one may.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::device::arena::Arena;
@@ -77,10 +79,10 @@ pub(super) fn mark(pool: &Pool, bits: DeviceSlice<u32>, vertices: &[VertexId]) -
     })
 }
 
-/// How many pieces the long rows of a graph have. O(V) work.
-pub(super) fn piece_count(graph: &Graph) -> u64 {
+/// How many pieces the long rows of these vertices have. O(V) work.
+pub(super) fn piece_count(graph: &Graph, vertices: Range<usize>) -> u64 {
     let pieces = |row: &[u64]| pieces_of(row[1] - row[0]);
-    graph.csr().offsets().par_windows(2).with_min_len(1 << 16).map(pieces).sum()
+    graph.csr().offsets()[vertices.start..=vertices.end].par_windows(2).with_min_len(1 << 16).map(pieces).sum()
 }
 
 /// How many pieces a row with so many arcs has; none if it is short.
@@ -88,11 +90,17 @@ fn pieces_of(arcs: u64) -> u64 {
     if arcs > u64::from(PIECE) { arcs.div_ceil(PIECE.into()) } else { 0 }
 }
 
-/// Lists vertex and number of all pieces, in ascending order.
-pub(super) fn upload_pieces(pool: &Pool, to: DeviceSlice<[u32; 2]>, graph: &Graph) -> Result<()> {
+/// Lists vertex and number of all pieces of these vertices, in ascending order.
+pub(super) fn upload_pieces(
+    pool: &Pool,
+    to: DeviceSlice<[u32; 2]>,
+    graph: &Graph,
+    vertices: Range<usize>,
+) -> Result<()> {
     let mut pieces = crate::memory::with_capacity("the pieces of long rows", to.length() as usize)?;
-    for (v, row) in graph.csr().offsets().windows(2).enumerate() {
-        pieces.extend((0..pieces_of(row[1] - row[0])).map(|piece| [v as u32, piece as u32]));
+    let offsets = graph.csr().offsets();
+    for v in vertices {
+        pieces.extend((0..pieces_of(offsets[v + 1] - offsets[v])).map(|piece| [v as u32, piece as u32]));
     }
     pool.upload(to, &pieces)
 }
@@ -126,6 +134,14 @@ impl Windows {
         }
         begins.push([graph.vertices().div_ceil(GROUP) as u32, pieces]);
         Windows { begins, least: if asked.is_some() { 0 } else { WORTH_A_BARRIER } }
+    }
+
+    /// One window with all rows of these vertices, of which the first is a multiple of 128.
+    pub(super) fn one(vertices: Range<usize>, pieces: u64) -> Self {
+        const GROUP: usize = 128;
+        let group = |v: usize| v.div_ceil(GROUP) as u32;
+        let begins = vec![[group(vertices.start), 0], [group(vertices.end), pieces as u32]];
+        Windows { begins, least: 0 }
     }
 
     /// How many there are.

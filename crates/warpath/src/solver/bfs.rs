@@ -11,7 +11,8 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
-use crate::cuda::bfs::{self as cuda, many_sources, zero_copy};
+use crate::cuda::bfs::{self as cuda, many_sources, partitioned, zero_copy};
+use crate::cuda::peers::with_parts;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
 use crate::team::Team;
@@ -145,7 +146,7 @@ impl Bfs {
         let (chosen, reason, manner) = match batches {
             Some(batches) => (batches, shared_reads(many), Manner::InBatches),
             None => {
-                let (chosen, reason) = self.that_fits(solver)?;
+                let (chosen, reason) = self.that_fits(solver, many.is_none())?;
                 (chosen, reason, Manner::InTurn)
             }
         };
@@ -236,17 +237,30 @@ impl Bfs {
         Ok(if searches > 1 { searching.max(handing_over) } else { searching + handing_over })
     }
 
-    /// The algorithm of the CUDA engine for this search, with arcs in the host's memory where the device has too little and nothing
-    /// else was asked for; and why.
-    fn that_fits(&self, solver: &Solver) -> Result<(Arc<OnDevice<cuda::BfsAlgorithm>>, String)> {
+    /// The algorithm of the CUDA engine for this search; where nothing else was asked for, with the graph shared out among several
+    /// devices if that is quicker or one has too little memory, or else with arcs in the host's memory; and why. A search that is
+    /// not alone has one device.
+    fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::BfsAlgorithm>>, String)> {
+        const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
+        let find = |layout: &str| solver.facts.bfs.get(Some(layout), || find_on_cuda(solver, Some(layout)));
+        let several = alone && self.algorithm.is_none() && solver.may_share_out();
+        let chosen = self.on_cuda(solver)?;
+        if several {
+            let together = find(PARTITIONED)?;
+            let seconds = |one: &OnDevice<cuda::BfsAlgorithm>| {
+                (one.algorithm.info.seconds)(&solver.workload(solver.graph_facts(), &one.parameters, 1))
+            };
+            if let Some(reason) = solver.pays_together((&chosen, seconds(&chosen)), (&together, seconds(&together))) {
+                return Ok((together, reason));
+            }
+        }
         let may_stay = match &self.algorithm {
             Some(asked) => asked == zero_copy::ALGORITHM.info.name,
             None => zero_copy::takes(&solver.graph),
         };
-        let layouts = if may_stay { &zero_copy::LAYOUTS[..] } else { &[] };
-        solver.that_fits(self.on_cuda(solver)?, layouts, |layout| {
-            solver.facts.bfs.get(Some(layout), || find_on_cuda(solver, Some(layout)))
-        })
+        let layouts = [several.then_some(PARTITIONED)].into_iter().flatten();
+        let layouts: Vec<&str> = layouts.chain(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten()).collect();
+        solver.that_fits(chosen, &layouts, find)
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.
@@ -314,6 +328,9 @@ impl Bfs {
 /// The algorithm of the CUDA engine that was asked for, or the one predicted fastest, and its plan.
 fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::BfsAlgorithm>> {
     let (name, reason) = match asked {
+        Some(name) if name.split(':').next() == Some(partitioned::ALGORITHM.info.name) => {
+            (with_parts(name, solver.devices_asked_for()), "asked for".to_owned())
+        }
         Some(name) => (name.to_owned(), "asked for".to_owned()),
         None => {
             let (name, reason) = cuda::choose(&solver.graph_facts());

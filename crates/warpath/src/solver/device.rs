@@ -1,24 +1,29 @@
 //! A solver's state on the CUDA engine: the devices it has opened, and the graph prepared there.
 
 use std::any::Any;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::Solver;
 use super::costs::in_words;
 use super::facts::OnDevice;
+use super::turns::Turns;
 use crate::cuda::device::Device;
+use crate::cuda::peers::{MOST, check_reach};
 use crate::problems::{Report, Seconds};
 use crate::{Engine, Error, Plan, Result, available_memory, cuda};
 
-/// The devices, and the graph prepared on the first; empty until a request needs them.
+/// The devices, and the graph prepared on them; empty until a request needs them.
 #[derive(Debug, Default)]
 pub(super) struct DeviceState {
     /// All open devices; a request that needs only one runs on the first.
     devices: Vec<Arc<dyn Device>>,
     /// How many threads of the host serve a device.
     threads: usize,
+    /// On the first device.
     prepared: Option<Prepared>,
+    /// A solver for each further device that shares many searches.
+    others: Vec<Arc<Solver>>,
 }
 
 /// A graph prepared for one algorithm, on loan from the solver while results are taken from it one by one. Dropping the
@@ -44,7 +49,7 @@ struct Prepared {
 impl DeviceState {
     /// The state with these open devices, which may be none, and this many threads of the host.
     pub(super) fn on(devices: Vec<Arc<dyn Device>>, threads: usize) -> Self {
-        DeviceState { devices, threads, prepared: None }
+        DeviceState { devices, threads, prepared: None, others: Vec::new() }
     }
 
     /// The first device, opened if necessary.
@@ -63,6 +68,24 @@ impl DeviceState {
             self.devices.push(cuda::open(ordinal, self.threads)?);
         }
         Ok(self.devices.clone())
+    }
+
+    /// The first devices, opened if necessary, for an algorithm that takes so many.
+    ///
+    /// # Errors
+    ///
+    /// If there are fewer.
+    pub(super) fn devices_for_parts(&mut self, engine: &Engine, parts: usize) -> Result<Vec<Arc<dyn Device>>> {
+        if parts <= 1 {
+            return Ok(vec![self.device(engine)?]);
+        }
+        let mut devices = self.devices(engine)?;
+        if parts > devices.len() {
+            let there = devices.len();
+            return Err(Error::invalid(format!("parts={parts} wants more devices than the {there} of the engine")));
+        }
+        devices.truncate(parts);
+        Ok(devices)
     }
 
     /// Whether the device is open.
@@ -103,15 +126,21 @@ impl DeviceState {
         taken.map(|search| *search).ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
 
-    /// Gives up the prepared graph, if any: its memory is needed.
+    /// Gives up the graph as it is prepared on any device: its memory is needed.
     pub(super) fn give_up_prepared(&mut self) {
         self.prepared = None;
+        self.others.clear();
     }
 
     /// Gives up devices and graph, so that the next request opens them afresh.
     pub(super) fn close(&mut self) {
         *self = DeviceState::on(Vec::new(), self.threads);
     }
+}
+
+/// These devices as an engine is written.
+pub(super) fn engine_name(devices: &[Arc<dyn Device>]) -> String {
+    Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string()
 }
 
 /// The numbers of the requested devices.
@@ -218,14 +247,44 @@ impl Solver {
         ordinals(&self.engine).map_or(1, |ordinals| ordinals.len()).max(1)
     }
 
+    /// Whether several devices may share the graph of one search: there are several, and they reach each other's memory.
+    pub(super) fn may_share_out(&self) -> bool {
+        let reach = || check_reach(&self.device().devices(&self.engine)?);
+        (2..=MOST).contains(&self.devices_asked_for()) && reach().is_ok()
+    }
+
     /// All devices, opened if necessary, and how many bytes of memory a request may take on each.
     pub(super) fn devices_and_memory(&self) -> Result<(Vec<Arc<dyn Device>>, u64)> {
-        let mut available = self.allowed_on_device()?;
-        let devices = self.device().devices(&self.engine)?;
-        for other in &devices[1..] {
-            available = available.min(other.free_bytes()?);
+        let others = self.others()?;
+        let least = others.iter().try_fold(self.allowed_on_device()?, |least, other| {
+            Ok::<_, Error>(least.min(other.allowed_on_device()?))
+        })?;
+        Ok((self.device().devices(&self.engine)?, least))
+    }
+
+    /// A solver of the same graph for each device but the first. They share what this one knows and its threads, and each has
+    /// its own device, with the graph as it is prepared there.
+    pub(super) fn others(&self) -> Result<Vec<Arc<Solver>>> {
+        let mut state = self.device();
+        let devices = state.devices(&self.engine)?;
+        for device in &devices[1 + state.others.len()..] {
+            let on_device = DeviceState::on(vec![device.clone()], state.threads);
+            state.others.push(Arc::new(Solver {
+                graph: self.graph.clone(),
+                team: self.team.clone(),
+                control: self.control.clone(),
+                engine: Engine::Cuda(vec![device.properties().ordinal]),
+                facts: self.facts.clone(),
+                hierarchy: self.hierarchy.clone(),
+                turns: Turns::default(),
+                device: Mutex::new(on_device),
+                device_failure: OnceLock::new(),
+                limit: self.limit,
+                memory: self.memory,
+                statistics: self.statistics,
+            }));
         }
-        Ok((devices, available))
+        Ok(state.others.clone())
     }
 
     /// How many bytes of the device's memory a request may take; of several devices, the first counts. Opens the device

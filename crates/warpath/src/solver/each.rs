@@ -1,10 +1,11 @@
 //! Many independent searches: in batches that share work, side by side on one thread each, or one after another, as
-//! decided.
+//! decided; on several devices at once if that was asked for.
 //!
 //! Whole searches side by side need no barriers and no atomics, so they use the cores better than one parallel search
 //! after another. The trees are handed over in the order of the sources, on the calling thread, while the workers go
 //! on; a worker that is too far ahead of the hand-over waits, so that only a few trees are in memory at any time.
 
+mod devices;
 mod queue;
 
 use std::cell::Cell;
@@ -32,8 +33,8 @@ impl Solver {
     /// If the request makes no sense for the solver's graph.
     pub fn decide_each<S: Search>(&self, search: &S, sources: &[VertexId]) -> Result<Decision> {
         self.answer(|| {
-            let decision = search.decide(self, Some(sources.len()));
-            Ok(self.closing_a_lost_device(decision)?.without_choice())
+            let decision = self.closing_a_lost_device(search.decide(self, Some(sources.len())))?;
+            Ok(self.with_memory_for_all(decision, sources.len()).without_choice())
         })
     }
 
@@ -50,7 +51,7 @@ impl Solver {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     ///
-    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread. `each` runs on the
+    /// The sources of `search` itself are ignored. On the CPU each search runs on one thread. Several devices share the sources. `each` runs on the
     /// calling thread, or, if that is a worker of a rayon pool, on another thread while the worker waits. `each` must
     /// not put requests to this solver.
     ///
@@ -92,7 +93,10 @@ impl Solver {
         };
         let mut left = sources;
         loop {
+            decision = self.with_memory_for_all(decision, left.len());
+            let devices = self.devices_for(&decision, left.len());
             let result = self.check_plan(&decision.plan).and_then(|()| match decision.manner {
+                _ if devices > 1 => self.run_on_devices(search, &decision, left, devices, &mut hand_over),
                 Manner::InBatches => search.run_batches(self, &decision, left, &mut hand_over),
                 Manner::SideBySide => self.run_side_by_side(search, &decision, left, &mut hand_over),
                 Manner::InTurn => left

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rayon::prelude::*;
 
 use super::Solver;
+use super::costs::in_words;
 use crate::algorithms::{GraphFacts, Parameters, Workload};
 use crate::cuda::bfs::BfsAlgorithm;
 use crate::cuda::sssp::SsspAlgorithm;
@@ -125,6 +126,22 @@ impl Solver {
 }
 
 impl Solver {
+    /// Why several devices that share the graph pay, if they are predicted to need fewer seconds than one and have the memory.
+    pub(super) fn pays_together<A>(
+        &self,
+        (alone, seconds_alone): (&OnDevice<A>, f64),
+        (together, seconds_together): (&OnDevice<A>, f64),
+    ) -> Option<String> {
+        /// So much quicker they should be: they keep each other from other work.
+        const GAIN: f64 = 1.2;
+        let available = self.allowed_on_device().unwrap_or(u64::MAX);
+        let fits = together.plan.device_bytes() <= available && alone.plan.device_bytes() <= available;
+        (fits && seconds_together * GAIN < seconds_alone).then(|| {
+            let (alone, together) = (in_words(seconds_alone), in_words(seconds_together));
+            format!("{together} are predicted on {} GPUs together, {alone} on one", self.devices_asked_for())
+        })
+    }
+
     /// The algorithm, if the device has the memory for it, else the first of these layouts of another one that fits, or the last; and
     /// why.
     pub(super) fn that_fits<A>(

@@ -12,7 +12,8 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
-use crate::cuda::sssp::{self as cuda, many_sources, zero_copy};
+use crate::cuda::peers::with_parts;
+use crate::cuda::sssp::{self as cuda, many_sources, partitioned, zero_copy};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::Team;
@@ -177,7 +178,7 @@ impl Sssp {
                 (batches, reason, Manner::InBatches)
             }
             None => {
-                let (chosen, reason) = self.that_fits(solver)?;
+                let (chosen, reason) = self.that_fits(solver, many.is_none())?;
                 (chosen, reason, Manner::InTurn)
             }
         };
@@ -286,17 +287,33 @@ impl Sssp {
         Ok((ready + (chosen.algorithm.info.seconds)(&work) + back, bytes))
     }
 
-    /// The algorithm of the CUDA engine for this search, with arcs in the host's memory where the device has too little and nothing
-    /// else was asked for; and why.
-    fn that_fits(&self, solver: &Solver) -> Result<(Arc<OnDevice<cuda::SsspAlgorithm>>, String)> {
+    /// The algorithm of the CUDA engine for this search; where nothing else was asked for, with the graph shared out among several
+    /// devices if that is quicker or one has too little memory, or else with arcs in the host's memory; and why. A search that is
+    /// not alone has one device.
+    fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::SsspAlgorithm>>, String)> {
+        const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
+        let find = |layout: &str| solver.facts.sssp.get(Some(layout), || find_on_cuda(solver, Some(layout)));
+        let several = alone
+            && self.algorithm.is_none()
+            && solver.may_share_out()
+            && partitioned::ALGORITHM.check(&solver.graph).is_ok();
+        let chosen = self.on_cuda(solver)?;
+        if several {
+            let together = find(PARTITIONED)?;
+            let seconds = |one: &OnDevice<cuda::SsspAlgorithm>| {
+                (one.algorithm.info.seconds)(&solver.workload(solver.weighted_facts(), &one.parameters, 1))
+            };
+            if let Some(reason) = solver.pays_together((&chosen, seconds(&chosen)), (&together, seconds(&together))) {
+                return Ok((together, reason));
+            }
+        }
         let may_stay = match &self.algorithm {
             Some(asked) => asked == zero_copy::ALGORITHM.info.name,
             None => zero_copy::takes(&solver.graph),
         };
-        let layouts = if may_stay { &zero_copy::LAYOUTS[..] } else { &[] };
-        solver.that_fits(self.on_cuda(solver)?, layouts, |layout| {
-            solver.facts.sssp.get(Some(layout), || find_on_cuda(solver, Some(layout)))
-        })
+        let layouts = [several.then_some(PARTITIONED)].into_iter().flatten();
+        let layouts: Vec<&str> = layouts.chain(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten()).collect();
+        solver.that_fits(chosen, &layouts, find)
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.
@@ -364,6 +381,9 @@ fn pays_together(alone: &cuda::SsspAlgorithm, work: &Workload<'_>) -> bool {
 fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::SsspAlgorithm>> {
     let graph = &*solver.graph;
     let (name, reason) = match asked {
+        Some(name) if name.split(':').next() == Some(partitioned::ALGORITHM.info.name) => {
+            (with_parts(name, solver.devices_asked_for()), "asked for".to_owned())
+        }
         Some(name) => (name.to_owned(), "asked for".to_owned()),
         None => {
             let (name, reason) = cuda::choose(&solver.weighted_facts());

@@ -75,6 +75,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     plan,
     prepare,
+    prepare_on_several: None,
 };
 
 /// The share of all arcs that ends a search top-down, unless it is set.
@@ -305,6 +306,6 @@ impl PreparedBfs for DirectionOptimizing {
 
     fn device_levels(&self) -> DeviceLevels<'_> {
         let Arrays { arcs, levels, short_rows: [predecessors, _], .. } = self.arrays;
-        DeviceLevels { pool: &self.pool, levels, derivation: Some((arcs, predecessors)) }
+        DeviceLevels::with_arcs(&self.pool, levels, (arcs, predecessors))
     }
 }

@@ -40,6 +40,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     plan,
     prepare,
+    prepare_on_several: None,
 };
 
 /// The arrays of a search.
@@ -97,10 +98,10 @@ impl PreparedBfs for LevelParallel {
     }
 
     fn device_levels(&self) -> DeviceLevels<'_> {
-        DeviceLevels {
-            pool: &self.graph.pool,
-            levels: self.arrays.levels,
-            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.predecessors)),
-        }
+        DeviceLevels::with_arcs(
+            &self.graph.pool,
+            self.arrays.levels,
+            (Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.predecessors),
+        )
     }
 }

@@ -107,6 +107,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     plan: |graph, parameters| plan(graph, width(parameters) as u64),
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, width(parameters) as u64)?)),
+    prepare_on_several: None,
 };
 
 /// The most searches in a batch: there are as many bits in a word.
@@ -309,11 +310,11 @@ impl ManySources {
 
     /// What the last batch found from the source of this number.
     pub(crate) fn found_from(&self, index: usize) -> DeviceLevels<'_> {
-        DeviceLevels {
-            pool: &self.pool,
-            levels: self.arrays.levels.part(index as u64 * self.arguments.stride, self.vertices),
-            derivation: Some((self.arrays.arcs, self.arrays.sources.part(0, self.vertices))),
-        }
+        DeviceLevels::with_arcs(
+            &self.pool,
+            self.arrays.levels.part(index as u64 * self.arguments.stride, self.vertices),
+            (self.arrays.arcs, self.arrays.sources.part(0, self.vertices)),
+        )
     }
 
     /// Runs this many searches: one from each source, or one from all.

@@ -9,6 +9,7 @@ pub(crate) mod level_parallel;
 pub(crate) mod many_sources;
 pub(crate) mod multi_hop;
 pub(crate) mod one_block;
+pub(crate) mod partitioned;
 pub(crate) mod predecessors;
 pub(crate) mod queue;
 pub(crate) mod scan;
@@ -67,6 +68,9 @@ pub(crate) trait PreparedBfs: Debug + Send {
 /// Makes a search ready on a device.
 pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Box<dyn PreparedBfs>>;
 
+/// The same on several devices, which share the graph.
+pub(crate) type PrepareOnSeveral = fn(&[Arc<dyn Device>], &Graph, &Parameters) -> Result<Box<dyn PreparedBfs>>;
+
 /// A breadth-first search algorithm.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BfsAlgorithm {
@@ -76,6 +80,8 @@ pub(crate) struct BfsAlgorithm {
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
     /// Allocates the planned memory and makes everything ready.
     pub(crate) prepare: Prepare,
+    /// The same for an algorithm that takes several devices.
+    pub(crate) prepare_on_several: Option<PrepareOnSeveral>,
 }
 
 /// Every breadth-first search algorithm of this engine.
@@ -89,6 +95,7 @@ pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
     scan::ALGORITHM,
     singh::ALGORITHM,
     zero_copy::ALGORITHM,
+    partitioned::ALGORITHM,
     #[cfg(feature = "lab")]
     vertex_parallel::AS_PRINTED,
     #[cfg(feature = "lab")]

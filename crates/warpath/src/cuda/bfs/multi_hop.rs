@@ -72,6 +72,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         DeviceGraph::plan(graph, |arena| layout(arena, graph, &shape))
     },
     prepare,
+    prepare_on_several: None,
 };
 
 /// The most threads of a block.
@@ -326,10 +327,10 @@ impl PreparedBfs for MultiHop {
     }
 
     fn device_levels(&self) -> DeviceLevels<'_> {
-        DeviceLevels {
-            pool: &self.graph.pool,
-            levels: self.arrays.levels,
-            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.sources)),
-        }
+        DeviceLevels::with_arcs(
+            &self.graph.pool,
+            self.arrays.levels,
+            (Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.sources),
+        )
     }
 }

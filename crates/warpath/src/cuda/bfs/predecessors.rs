@@ -10,29 +10,56 @@
 //! prepared here; the ids in them come from a `Csr` or from `resident/adoption.rs`, which have checked them, or from
 //! sources that were checked.
 
-use crate::Result;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::graph::Arcs;
 use crate::graph::{NO_VERTEX, VertexId};
+use crate::{Result, memory};
 
 /// What the last search has found.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct DeviceLevels<'p> {
-    /// The memory of everything here.
+    /// The memory of everything here, but what is on further devices.
     pub(crate) pool: &'p Pool,
     /// The level of each vertex, all ones where there is none; perhaps a little longer, if there is a derivation.
     pub(crate) levels: DeviceSlice<u32>,
     /// The graph, and room for the predecessor of each vertex, that the next search may use for something else; `None` if the
     /// device has no room for that, and the host derives predecessors.
     pub(crate) derivation: Option<(Arcs, DeviceSlice<VertexId>)>,
+    /// The levels of the vertices after these, where further devices have them.
+    pub(crate) further: Vec<(&'p Pool, DeviceSlice<u32>)>,
 }
 
-impl DeviceLevels<'_> {
+impl<'p> DeviceLevels<'p> {
+    /// These levels and nothing else.
+    pub(crate) fn of(pool: &'p Pool, levels: DeviceSlice<u32>) -> Self {
+        DeviceLevels { pool, levels, derivation: None, further: Vec::new() }
+    }
+
+    /// These levels, and what derives predecessors from them.
+    pub(crate) fn with_arcs(
+        pool: &'p Pool,
+        levels: DeviceSlice<u32>,
+        derivation: (Arcs, DeviceSlice<VertexId>),
+    ) -> Self {
+        DeviceLevels { derivation: Some(derivation), ..Self::of(pool, levels) }
+    }
+
     /// The levels, [`UNREACHED`](crate::problems::UNREACHED) where there is none.
     pub(crate) fn levels(&self) -> Result<Vec<u32>> {
         let vertices = self.derivation.map_or(self.levels.length(), |(_, predecessors)| predecessors.length());
-        self.pool.read(self.levels.part(0, vertices))
+        if self.further.is_empty() {
+            return self.pool.read(self.levels.part(0, vertices));
+        }
+        let all = vertices + self.further.iter().map(|(_, levels)| levels.length()).sum::<u64>();
+        let mut found = memory::filled("the array of levels", all as usize, 0)?;
+        let mut rest = &mut found[..];
+        for (pool, levels) in std::iter::once(&(self.pool, self.levels)).chain(&self.further) {
+            let (here, later) = rest.split_at_mut(levels.length() as usize);
+            pool.read_into(*levels, here)?;
+            rest = later;
+        }
+        Ok(found)
     }
 
     /// Derives the predecessors, and waits until that is done; returns where they are, [`NO_VERTEX`] where there is none, or

@@ -43,6 +43,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
+    prepare_on_several: None,
 };
 
 /// The parameter that asks for parents in the kernel.
@@ -95,11 +96,11 @@ impl PreparedBfs for Queue {
     }
 
     fn device_levels(&self) -> DeviceLevels<'_> {
-        DeviceLevels {
-            pool: &self.graph.pool,
-            levels: self.arrays.levels,
-            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.queues[0])),
-        }
+        DeviceLevels::with_arcs(
+            &self.graph.pool,
+            self.arrays.levels,
+            (Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.queues[0]),
+        )
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     plan,
     prepare,
+    prepare_on_several: None,
 };
 
 /// No arc: the claim on a vertex that none has claimed.
@@ -145,10 +146,10 @@ impl PreparedBfs for Scan {
     }
 
     fn device_levels(&self) -> DeviceLevels<'_> {
-        DeviceLevels {
-            pool: &self.graph.pool,
-            levels: self.arrays.levels,
-            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.queues[0])),
-        }
+        DeviceLevels::with_arcs(
+            &self.graph.pool,
+            self.arrays.levels,
+            (Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.queues[0]),
+        )
     }
 }

@@ -55,6 +55,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, |_| ())?.0)),
+    prepare_on_several: None,
 };
 
 /// The parameter that asks for the order.
@@ -210,11 +211,11 @@ impl PreparedBfs for Singh {
     }
 
     fn device_levels(&self) -> DeviceLevels<'_> {
-        DeviceLevels {
-            pool: &self.graph.pool,
-            levels: self.arrays.cost,
-            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.predecessors)),
-        }
+        DeviceLevels::with_arcs(
+            &self.graph.pool,
+            self.arrays.cost,
+            (Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.predecessors),
+        )
     }
 
     fn order(&self) -> Result<Vec<VertexId>> {
@@ -244,6 +245,7 @@ mod as_printed {
         },
         plan,
         prepare,
+        prepare_on_several: None,
     };
 
     fn cost(arena: &mut Arena<'_>, graph: &Graph) -> DeviceSlice<u32> {

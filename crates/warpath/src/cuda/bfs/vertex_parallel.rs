@@ -43,6 +43,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, |_| ())?.0)),
+    prepare_on_several: None,
 };
 
 /// Predicted seconds of a search that launches a kernel for every level, one thread a vertex.
@@ -149,11 +150,11 @@ impl PreparedBfs for VertexParallel {
     }
 
     fn device_levels(&self) -> DeviceLevels<'_> {
-        DeviceLevels {
-            pool: &self.graph.pool,
-            levels: self.arrays.cost,
-            derivation: Some((Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.predecessors)),
-        }
+        DeviceLevels::with_arcs(
+            &self.graph.pool,
+            self.arrays.cost,
+            (Arcs::narrow(self.graph.offsets, self.graph.targets), self.arrays.predecessors),
+        )
     }
 }
 
@@ -177,6 +178,7 @@ mod as_printed {
         },
         plan,
         prepare,
+        prepare_on_several: None,
     };
 
     fn cost(arena: &mut Arena<'_>, graph: &Graph) -> DeviceSlice<u32> {

@@ -74,6 +74,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     },
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
+    prepare_on_several: None,
 };
 
 /// This algorithm with ever less on the device.
@@ -89,53 +90,53 @@ const BYTES_OF_ARC: u64 = 4;
 /// Without best tails.
 const NO: &str = "no";
 /// The most threads of a block.
-const MOST_THREADS: u32 = 512;
+pub(super) const MOST_THREADS: u32 = 512;
 /// Threads count a little beyond the last vertex.
-const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
+pub(super) const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 
 kernel_header! {
     path: "bfs/zero_copy";
     namespace: zero_copy;
     /// What one level tells the next. Three take turns: one is read, one written, one cleared.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
-    struct Turn {
+    pub(super) struct Turn {
         /// How many vertices were found.
-        found: u32,
-        cancelled: u32,
+        pub(super) found: u32,
+        pub(super) cancelled: u32,
         /// How many arcs leave them, if there are best tails.
-        arcs: u64,
+        pub(super) arcs: u64,
     }
 
     /// The argument. Offsets are u32 or u64.
-    struct KernelArgument<Offset> {
-        offsets: DevicePtr<cpp::Offset>,
-        targets: DevicePtr<VertexId>,
+    pub(super) struct KernelArgument<Offset> {
+        pub(super) offsets: DevicePtr<cpp::Offset>,
+        pub(super) targets: DevicePtr<VertexId>,
         /// For each vertex the first two tails to look for, filled up with no_vertex; null if all levels are searched top-down.
-        best_tails: DevicePtr<[u32; 2]>,
-        levels: DeviceMutPtr<u32>,
+        pub(super) best_tails: DevicePtr<[u32; 2]>,
+        pub(super) levels: DeviceMutPtr<u32>,
         /// Bits.
-        visited: DeviceMutPtr<u32>,
+        pub(super) visited: DeviceMutPtr<u32>,
         /// Bits of the vertices of a level. Three take turns.
-        frontier: [DeviceMutPtr<u32>; 3],
+        pub(super) frontier: [DeviceMutPtr<u32>; 3],
         /// Vertices and numbers of the pieces of long rows.
-        pieces: DevicePtr<[u32; 2]>,
+        pub(super) pieces: DevicePtr<[u32; 2]>,
         /// The first group of vertices and the first piece of each window.
-        windows: DevicePtr<[u32; 2]>,
+        pub(super) windows: DevicePtr<[u32; 2]>,
         /// Three.
-        turns: DeviceMutPtr<Turn>,
+        pub(super) turns: DeviceMutPtr<Turn>,
         /// Number of levels, and of those searched bottom-up.
-        report: DeviceMutPtr<u32>,
-        targets_wanted: DevicePtr<VertexId>,
-        cancelled: DevicePtr<u32>,
-        arcs: u64,
-        target_count: u32,
-        vertices: u32,
-        window_count: u32,
+        pub(super) report: DeviceMutPtr<u32>,
+        pub(super) targets_wanted: DevicePtr<VertexId>,
+        pub(super) cancelled: DevicePtr<u32>,
+        pub(super) arcs: u64,
+        pub(super) target_count: u32,
+        pub(super) vertices: u32,
+        pub(super) window_count: u32,
         /// So many vertices of a window have to be in a frontier, on average, or there is one window.
-        least_of_window: u32,
-        cutoff: u32,
+        pub(super) least_of_window: u32,
+        pub(super) cutoff: u32,
         /// The bytes predicted for a level bottom-up count so many times.
-        bottom_up: f32,
+        pub(super) bottom_up: f32,
     }
 }
 
@@ -176,7 +177,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces:
 }
 
 fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
-    let pieces = piece_count(graph);
+    let pieces = piece_count(graph, 0..graph.vertices());
     let windows = Windows::of(graph, BYTES_OF_ARC, parameters);
     let mut plan = plan_of(|arena| layout(arena, graph, parameters, pieces, &windows));
     plan.memory("heads of the arcs in pinned memory", BYTES_OF_ARC * graph.arcs() as u64);
@@ -194,13 +195,13 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         false => (function("bfs_zero_copy_32")?, function("bfs_zero_copy_best_tails_32")?),
     };
     let shape = whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?;
-    let pieces = piece_count(graph);
+    let pieces = piece_count(graph, 0..graph.vertices());
     let windows = Windows::of(graph, BYTES_OF_ARC, parameters);
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters, pieces, &windows))?;
     let heads = graph.csr().targets();
     let targets = pinned_arcs(device, graph.arcs(), |arc| heads[arc])?;
     let offsets = PlacedOffsets::new(&pool, arrays.offsets, graph)?;
-    upload_pieces(&pool, arrays.pieces, graph)?;
+    upload_pieces(&pool, arrays.pieces, graph, 0..graph.vertices())?;
     windows.upload(&pool, arrays.windows)?;
     let waiting = Waiting::new(device)?;
     let argument = KernelArgument {
@@ -277,6 +278,6 @@ impl PreparedBfs for ZeroCopy {
     }
 
     fn device_levels(&self) -> DeviceLevels<'_> {
-        DeviceLevels { pool: &self.pool, levels: self.arrays.levels, derivation: None }
+        DeviceLevels::of(&self.pool, self.arrays.levels)
     }
 }

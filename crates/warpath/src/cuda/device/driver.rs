@@ -43,8 +43,8 @@ pub(crate) struct Driver {
     context: Arc<Context>,
     loaded: Mutex<Loaded>,
     staging: Staging,
-    /// The contexts that copies to them are ready for.
-    peers: Mutex<Vec<usize>>,
+    /// The contexts that copies to them are ready for, and whether kernels reach their memory.
+    peers: Mutex<Vec<(usize, bool)>>,
 }
 
 /// The images and kernels that have been asked for.
@@ -212,14 +212,19 @@ impl Driver {
         self.context.check("launching a kernel", result)
     }
 
-    /// Has copies to another device, from now on, take the shortest way. The context is current.
-    fn meet(&self, peer: &Driver) {
+    /// Has copies to another device, from now on, take the shortest way; whether kernels reach its memory. The context is current.
+    fn meet(&self, peer: &Driver) -> bool {
+        let handle = peer.context.handle;
         let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !peers.contains(&peer.context.handle) {
-            // SAFETY: both contexts are alive, and this one is current. Where it fails, copies go through the host.
-            let _ = unsafe { library::cuCtxEnablePeerAccess(peer.context.handle as sys::CUcontext, 0) };
-            peers.push(peer.context.handle);
+        if let Some(&(_, is_reached)) = peers.iter().find(|(there, _)| *there == handle) {
+            return is_reached;
         }
+        // SAFETY: both contexts are alive, and this one is current. Where it fails, copies go through the host.
+        let enabled = unsafe { library::cuCtxEnablePeerAccess(handle as sys::CUcontext, 0) };
+        let is_reached =
+            enabled == CUresult::CUDA_SUCCESS || enabled == CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+        peers.push((handle, is_reached));
+        is_reached
     }
 }
 
@@ -512,6 +517,12 @@ impl Device for Driver {
     unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.launch_in(Stream::Work, function, shape, arguments) }
+    }
+
+    fn reaches(&self, peer: &dyn Device) -> Result<bool> {
+        let Some(peer) = peer.as_any().downcast_ref::<Driver>() else { return Ok(false) };
+        let _entered = self.context.enter()?;
+        Ok(peer.context.handle == self.context.handle || self.meet(peer))
     }
 
     fn event(&self) -> Result<Event> {

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::staging::Staging;
-use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, Stream};
+use super::{Device, Event, Function, Image, Launch, LaunchShape, Properties, STREAMS, Stream};
 use crate::{Error, Result};
 
 unsafe extern "C" {
@@ -34,6 +34,35 @@ unsafe extern "C" {
         message: *mut c_char,
         message_bytes: usize,
     ) -> c_int;
+    fn warpath_emulator_launch_together(
+        launches: *const EmulatorLaunch,
+        count: usize,
+        memory: *const EmulatorMemory,
+        memory_count: usize,
+        seed: u64,
+        message: *mut c_char,
+        message_bytes: usize,
+    ) -> c_int;
+}
+
+/// `WarpathLaunch`.
+#[repr(C)]
+struct EmulatorLaunch {
+    kernel: *const c_char,
+    grid: *const c_uint,
+    block: *const c_uint,
+    shared_bytes: c_uint,
+    cluster_blocks: c_uint,
+    cooperative: c_int,
+    arguments: *mut *mut c_void,
+}
+
+/// `WarpathMemory`.
+#[repr(C)]
+struct EmulatorMemory {
+    begin: *mut u8,
+    bytes: usize,
+    launch: usize,
 }
 
 /// What memory holds before it is written.
@@ -136,6 +165,13 @@ impl Emulator {
         Self::with_multiprocessors(seed, 4)
     }
 
+    /// One of several devices, with this number.
+    pub(crate) fn numbered(seed: u64, ordinal: u32) -> Self {
+        let mut emulator = Self::new(seed);
+        emulator.properties.ordinal = ordinal;
+        emulator
+    }
+
     /// A device with this many multiprocessors, whose first launch has this seed.
     pub(crate) fn with_multiprocessors(seed: u64, multiprocessors: u32) -> Self {
         let properties = Properties {
@@ -193,6 +229,33 @@ impl Emulator {
         queue.steps.push_back(step);
         queue.ever += 1;
         Ok(())
+    }
+}
+
+impl Emulator {
+    /// The kernel of a launch and its seed, with everything done that comes before it.
+    fn begin(&self, function: Function, shape: &LaunchShape) -> Result<(CString, u64)> {
+        let threads = shape.block.iter().product();
+        let blocks: u64 = shape.grid.iter().map(|&blocks| u64::from(blocks)).product();
+        if shape.cooperative && blocks > u64::from(self.blocks_at_once(function, threads, shape.shared_bytes)?) {
+            return Err(Error::Device(format!("{blocks} blocks are too many for a cooperative launch")));
+        }
+        let mut state = self.in_order()?;
+        let kernel = state.kernels.get(function.0).cloned();
+        let kernel = kernel.ok_or_else(|| Error::Device("a kernel of another device".into()))?;
+        state.next_seed = state.next_seed.wrapping_add(1);
+        Ok((kernel, state.next_seed.wrapping_sub(1)))
+    }
+
+    /// How a launch on these devices has ended: after a failure they are lost.
+    fn ended(failed: c_int, seed: u64, message: &[u8], devices: &[&Emulator]) -> Result<()> {
+        if failed == 0 {
+            return Ok(());
+        }
+        let end = message.iter().position(|&byte| byte == 0).unwrap_or(message.len());
+        let why = format!("{} (seed {seed})", String::from_utf8_lossy(&message[..end]));
+        devices.iter().for_each(|device| device.state().lost = Some(why.clone()));
+        Err(Error::Device(why))
     }
 }
 
@@ -336,18 +399,7 @@ impl Device for Emulator {
     }
 
     unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
-        let threads = shape.block.iter().product();
-        let blocks: u64 = shape.grid.iter().map(|&blocks| u64::from(blocks)).product();
-        if shape.cooperative && blocks > u64::from(self.blocks_at_once(function, threads, shape.shared_bytes)?) {
-            return Err(Error::Device(format!("{blocks} blocks are too many for a cooperative launch")));
-        }
-        let (kernel, seed) = {
-            let mut state = self.in_order()?;
-            let kernel = state.kernels.get(function.0).cloned();
-            let kernel = kernel.ok_or_else(|| Error::Device("a kernel of another device".into()))?;
-            state.next_seed = state.next_seed.wrapping_add(1);
-            (kernel, state.next_seed.wrapping_sub(1))
-        };
+        let (kernel, seed) = self.begin(function, shape)?;
         let mut message = [0_u8; 4096];
         // SAFETY: all arrays have the length that the emulator is told or always expects; the caller vouches for the
         // arguments.
@@ -365,13 +417,57 @@ impl Device for Emulator {
                 message.len(),
             )
         };
-        if failed == 0 {
-            return Ok(());
+        Self::ended(failed, seed, &message, &[self])
+    }
+
+    fn reaches(&self, peer: &dyn Device) -> Result<bool> {
+        Ok(peer.as_any().is::<Emulator>())
+    }
+
+    unsafe fn launch_together(&self, launches: &mut [Launch<'_>]) -> Result<()> {
+        let devices = launches.iter().map(|launch| launch.device.as_any().downcast_ref::<Emulator>());
+        let devices: Option<Vec<&Emulator>> = devices.collect();
+        let devices = devices.ok_or_else(|| Error::Device("a device of another kind".into()))?;
+        let (mut kernels, mut memory, mut seed) = (Vec::new(), Vec::new(), 0);
+        for (place, (launch, device)) in launches.iter().zip(&devices).enumerate() {
+            let (kernel, seed_of_device) = device.begin(launch.function, &launch.shape)?;
+            kernels.push(kernel);
+            seed ^= seed_of_device.rotate_left(8 * place as u32);
+            let allocated = device.state();
+            let ranges = allocated.allocated.iter().map(|(&address, layout)| EmulatorMemory {
+                begin: host(address as u64),
+                bytes: layout.size(),
+                launch: place,
+            });
+            memory.extend(ranges);
         }
-        let end = message.iter().position(|&byte| byte == 0).unwrap_or(message.len());
-        let why = format!("{} (seed {seed})", String::from_utf8_lossy(&message[..end]));
-        self.state().lost = Some(why.clone());
-        Err(Error::Device(why))
+        let wanted: Vec<EmulatorLaunch> = launches
+            .iter_mut()
+            .zip(&kernels)
+            .map(|(launch, kernel)| EmulatorLaunch {
+                kernel: kernel.as_ptr(),
+                grid: launch.shape.grid.as_ptr(),
+                block: launch.shape.block.as_ptr(),
+                shared_bytes: launch.shape.shared_bytes,
+                cluster_blocks: launch.shape.cluster,
+                cooperative: c_int::from(launch.shape.cooperative),
+                arguments: launch.arguments.as_mut_ptr(),
+            })
+            .collect();
+        let mut message = [0_u8; 4096];
+        // SAFETY: as of a single launch; the memory is what the devices have allocated.
+        let failed = unsafe {
+            warpath_emulator_launch_together(
+                wanted.as_ptr(),
+                wanted.len(),
+                memory.as_ptr(),
+                memory.len(),
+                seed,
+                message.as_mut_ptr().cast(),
+                message.len(),
+            )
+        };
+        Self::ended(failed, seed, &message, &devices)
     }
 
     fn event(&self) -> Result<Event> {

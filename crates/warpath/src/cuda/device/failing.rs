@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::emulator::Emulator;
 use super::staging::Staging;
-use super::{Device, Event, Function, Image, LaunchShape, Properties, Stream};
+use super::{Device, Event, Function, Image, Launch, LaunchShape, Properties, Stream};
 use crate::{Error, Result};
 
 /// What goes wrong.
@@ -165,6 +165,15 @@ impl Device for Failing {
     unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
         // SAFETY: the caller's promise.
         unsafe { self.ask()?.launch(function, shape, arguments) }
+    }
+
+    fn reaches(&self, peer: &dyn Device) -> Result<bool> {
+        self.ask()?.reaches(peer)
+    }
+
+    unsafe fn launch_together(&self, launches: &mut [Launch<'_>]) -> Result<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.ask()?.launch_together(launches) }
     }
 
     fn event(&self) -> Result<Event> {

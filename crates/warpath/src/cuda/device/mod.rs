@@ -142,6 +142,15 @@ impl LaunchShape {
     }
 }
 
+/// A kernel for one of several devices that work together.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) device: &'a dyn Device,
+    pub(crate) function: Function,
+    pub(crate) shape: LaunchShape,
+    pub(crate) arguments: &'a mut [*mut c_void],
+}
+
 /// Anything that runs kernels.
 ///
 /// The unsafe functions take addresses on trust. An address must come from this device and be allocated for as many
@@ -250,6 +259,22 @@ pub(crate) trait Device: Send + Sync + Debug {
     ///
     /// The arguments are those of the kernel, in number, order and type, and the kernel keeps to memory that it may use.
     unsafe fn launch(&self, function: Function, shape: &LaunchShape, arguments: &mut [*mut c_void]) -> Result<()>;
+
+    /// Whether kernels of this device can access the memory of that one, which is of the same kind, from now on.
+    fn reaches(&self, peer: &dyn Device) -> Result<bool>;
+
+    /// Starts a kernel on each of several devices of the same kind, in the order of its stream for work. The kernels run at once,
+    /// and may wait for each other. After an error some of them may have started.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Device::launch`], of all of them.
+    unsafe fn launch_together(&self, launches: &mut [Launch<'_>]) -> Result<()> {
+        launches.iter_mut().try_for_each(|launch| {
+            // SAFETY: the caller's promise.
+            unsafe { launch.device.launch(launch.function, &launch.shape, launch.arguments) }
+        })
+    }
 
     /// Makes an event. It has passed until it is recorded.
     fn event(&self) -> Result<Event>;

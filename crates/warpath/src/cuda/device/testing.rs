@@ -17,7 +17,11 @@ pub(crate) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
 pub(crate) fn several(count: usize, seed: u64) -> Vec<Vec<Arc<dyn Device>>> {
     let mut kinds: Vec<Vec<Arc<dyn Device>>> = Vec::new();
     #[cfg(emulator)]
-    kinds.push((0..count as u64).map(|device| Arc::new(Emulator::new(seed + device)) as Arc<dyn Device>).collect());
+    kinds.push(
+        (0..count as u32)
+            .map(|ordinal| Arc::new(Emulator::numbered(seed + u64::from(ordinal), ordinal)) as Arc<dyn Device>)
+            .collect(),
+    );
     #[cfg(feature = "cuda")]
     if let Some(last) = crate::cuda::devices().ok().and_then(|there| there.len().checked_sub(1)) {
         let ordinals = (0..count as u32).map(|ordinal| ordinal.min(last as u32));

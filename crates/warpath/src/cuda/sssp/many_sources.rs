@@ -143,6 +143,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         let sizes = Sizes::of(graph, parameters);
         Ok(Box::new(prepare(device, graph, parameters, &sizes)?))
     },
+    prepare_on_several: None,
 };
 
 /// Predicted seconds of searches, each alone in a block: those of all random accesses, or those in which one block after
@@ -368,7 +369,7 @@ impl ManySources {
         let start = index as u64 * self.arguments.stride * semiring.words();
         let distances = self.semirings.get(semiring)?.distances;
         let row = distances.part(start, distances.length() - start);
-        Ok(DeviceDistances { pool: &self.pool, distances: semiring.part(row, self.arguments.vertices) })
+        Ok(DeviceDistances::of(&self.pool, semiring.part(row, self.arguments.vertices)))
     }
 
     /// Where the distances of this semiring are, row by row.
@@ -464,7 +465,7 @@ impl PreparedSssp for ManySources {
 
     fn device_distances(&self) -> DeviceDistances<'_> {
         let distances = self.semirings.get(self.semiring).map_or(self.arrays.far, |launching| launching.distances);
-        DeviceDistances { pool: &self.pool, distances: self.semiring.part(distances, self.arguments.vertices) }
+        DeviceDistances::of(&self.pool, self.semiring.part(distances, self.arguments.vertices))
     }
 
     fn many_sources(&mut self) -> Option<&mut ManySources> {

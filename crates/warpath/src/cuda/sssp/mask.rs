@@ -59,6 +59,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, RELAX)?)),
+    prepare_on_several: None,
 };
 
 /// How many vertices a thread has.
@@ -232,11 +233,11 @@ impl PreparedSssp for Mask {
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances { pool: &self.graph.pool, distances: self.semiring.part(self.arrays.cost, self.graph.vertices) }
+        DeviceDistances::of(&self.graph.pool, self.semiring.part(self.arrays.cost, self.graph.vertices))
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
-        let DeviceDistances { pool, distances } = self.device_distances();
+        let DeviceDistances { pool, distances, .. } = self.device_distances();
         Some(Derivation {
             pool,
             semiring: self.semiring,
@@ -325,6 +326,7 @@ mod unsynchronized {
         needs_transpose: |_| false,
         plan,
         prepare,
+        prepare_on_several: None,
     };
 
     fn plan(graph: &Graph, parameters: &Parameters) -> Plan {

@@ -18,6 +18,7 @@ pub(crate) mod multi_hop;
 pub(crate) mod near_far;
 mod negative_cycles;
 pub(super) mod pairs;
+pub(crate) mod partitioned;
 pub(crate) mod predecessors;
 mod rounds;
 pub(crate) mod work_efficient;
@@ -38,7 +39,7 @@ use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statis
 use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights, with_weights};
 use crate::plan::Plan;
 use crate::problems::Problem;
-use crate::{Control, Error, Result};
+use crate::{Control, Error, Result, memory};
 
 /// One search.
 #[derive(Debug, Clone, Copy)]
@@ -92,23 +93,43 @@ pub(crate) trait PreparedSssp: Debug + Send {
 }
 
 /// Distances on the device, as it has them.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct DeviceDistances<'a> {
-    /// The memory they are in.
+    /// The memory they are in, but what is on further devices.
     pub(crate) pool: &'a Pool,
-    /// As many words as the distances of all vertices are, in the semiring of the search.
+    /// As many words as the distances of all vertices are, in the semiring of the search; or of the first ones, and
     pub(crate) distances: DeviceSlice<u32>,
+    /// those of the vertices after these, where further devices have them.
+    pub(crate) further: Vec<(&'a Pool, DeviceSlice<u32>)>,
 }
 
-impl DeviceDistances<'_> {
+impl<'a> DeviceDistances<'a> {
+    /// Those of all vertices on one device.
+    pub(crate) fn of(pool: &'a Pool, distances: DeviceSlice<u32>) -> Self {
+        DeviceDistances { pool, distances, further: Vec::new() }
+    }
+
     /// The distances, which a search in this semiring found.
     pub(crate) fn read<L: MinPlusOnDevice>(&self) -> Result<Vec<L::Distance>> {
-        L::read(self.pool, self.distances)
+        let first = L::read(self.pool, self.distances)?;
+        if self.further.is_empty() {
+            return Ok(first);
+        }
+        let words = self.distances.length() + self.further.iter().map(|(_, more)| more.length()).sum::<u64>();
+        let mut all = memory::with_capacity("the array of distances", (words / L::ON_DEVICE.words()) as usize)?;
+        all.extend(first);
+        for (pool, more) in &self.further {
+            all.extend(L::read(pool, *more)?);
+        }
+        Ok(all)
     }
 }
 
 /// Makes a search ready on a device.
 pub(crate) type Prepare = fn(&Arc<dyn Device>, &Graph, &Parameters) -> Result<Box<dyn PreparedSssp>>;
+
+/// The same on several devices, which share the graph.
+pub(crate) type PrepareOnSeveral = fn(&[Arc<dyn Device>], &Graph, &Parameters) -> Result<Box<dyn PreparedSssp>>;
 
 /// A shortest-path algorithm.
 #[derive(Debug, Clone, Copy)]
@@ -123,6 +144,8 @@ pub(crate) struct SsspAlgorithm {
     pub(crate) plan: fn(&Graph, &Parameters) -> Plan,
     /// Allocates the planned memory and makes everything ready.
     pub(crate) prepare: Prepare,
+    /// The same for an algorithm that takes several devices.
+    pub(crate) prepare_on_several: Option<PrepareOnSeveral>,
 }
 
 /// Every single-source shortest-path algorithm of this engine.
@@ -134,6 +157,7 @@ pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
     bellman_ford::ALGORITHM,
     work_efficient::ALGORITHM,
     zero_copy::ALGORITHM,
+    partitioned::ALGORITHM,
     #[cfg(feature = "lab")]
     mask::UNSYNCHRONIZED,
 ];

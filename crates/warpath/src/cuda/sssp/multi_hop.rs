@@ -86,6 +86,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         DeviceGraph::plan(graph, |arena| layout(arena, graph, &shape))
     },
     prepare,
+    prepare_on_several: None,
 };
 
 /// How many vertices are less than delta away, on average.
@@ -509,15 +510,12 @@ impl PreparedSssp for MultiHop {
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances {
-            pool: &self.graph.pool,
-            distances: self.semiring.part(self.arrays.distances, self.graph.vertices),
-        }
+        DeviceDistances::of(&self.graph.pool, self.semiring.part(self.arrays.distances, self.graph.vertices))
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
         let (vertices, room) = (u64::from(self.graph.vertices), self.arrays.queue.words());
-        let DeviceDistances { pool, distances } = self.device_distances();
+        let DeviceDistances { pool, distances, .. } = self.device_distances();
         Some(Derivation {
             pool,
             semiring: self.semiring,

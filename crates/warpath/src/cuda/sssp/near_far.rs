@@ -96,6 +96,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
+    prepare_on_several: None,
 };
 
 /// The most threads of a block.
@@ -393,15 +394,12 @@ impl PreparedSssp for NearFar {
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances {
-            pool: &self.pool,
-            distances: self.semiring.part(self.arrays.distances, self.arguments.vertices),
-        }
+        DeviceDistances::of(&self.pool, self.semiring.part(self.arrays.distances, self.arguments.vertices))
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {
         let Arrays { offsets, pairs, short_rows: [predecessors, levels], out_of_range: progress, .. } = self.arrays;
-        let DeviceDistances { pool, distances } = self.device_distances();
+        let DeviceDistances { pool, distances, .. } = self.device_distances();
         let arcs = Arcs::of_pairs(offsets, pairs, self.arcs);
         Some(Derivation { pool, semiring: self.semiring, arcs, distances, predecessors, levels, progress })
     }

@@ -1,5 +1,7 @@
 //! Heads and weights of arcs, side by side: a search that goes along an arc reads both at once.
 
+use std::ops::Range;
+
 use crate::Result;
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -16,11 +18,33 @@ pub(in crate::cuda) enum Pairs {
     Wide(DeviceSlice<[u64; 2]>),
 }
 
+/// What goes to the device.
+struct Upload<'a> {
+    pool: &'a Pool,
+    /// The first arc, and how many.
+    first: usize,
+    count: usize,
+    heads: &'a [VertexId],
+}
+
+impl Upload<'_> {
+    fn pairs<T: bytemuck::Pod>(&self, to: DeviceSlice<T>, pair: impl Fn(VertexId, usize) -> T + Sync) -> Result<()> {
+        self.pool.upload_with(to, self.count, |range, piece: &mut [T]| {
+            let arcs = self.first + range.start..self.first + range.end;
+            arcs.zip(piece).for_each(|(arc, there)| *there = pair(self.heads[arc], arc));
+        })
+    }
+}
+
 impl Pairs {
     /// Takes room for those of a graph.
     pub(super) fn layout(arena: &mut Arena<'_>, graph: &impl Extent) -> Self {
+        Self::layout_some(arena, graph, graph.arcs() as u64)
+    }
+
+    /// Takes room for so many of them.
+    pub(super) fn layout_some(arena: &mut Arena<'_>, graph: &impl Extent, arcs: u64) -> Self {
         const WHAT: &str = "heads and weights of the arcs";
-        let arcs = graph.arcs() as u64;
         match graph.weight_kind() {
             WeightKind::F64 => Pairs::Wide(arena.take(WHAT, arcs)),
             _ => Pairs::Narrow(arena.take(WHAT, arcs)),
@@ -29,28 +53,20 @@ impl Pairs {
 
     /// Copies those of a graph there, in stream order.
     pub(super) fn upload(self, pool: &Pool, csr: &Csr) -> Result<()> {
-        fn upload<T: bytemuck::Pod>(
-            pool: &Pool,
-            arcs: DeviceSlice<T>,
-            heads: &[VertexId],
-            pair: impl Fn(VertexId, usize) -> T + Sync,
-        ) -> Result<()> {
-            pool.upload_with(arcs, heads.len(), |range, piece: &mut [T]| {
-                range.zip(piece).for_each(|(arc, there)| *there = pair(heads[arc], arc));
-            })
-        }
-        let heads = csr.targets();
+        self.upload_some(pool, csr, 0..csr.arcs())
+    }
+
+    /// Copies some of them there, in stream order.
+    pub(super) fn upload_some(self, pool: &Pool, csr: &Csr, arcs: Range<usize>) -> Result<()> {
+        let first = arcs.start;
+        let upload = Upload { pool, first, count: arcs.len(), heads: csr.targets() };
         match (self, csr.weights()) {
-            (Pairs::Narrow(to), Weights::Unit(_)) => upload(pool, to, heads, |head, _| [head, 1]),
-            (Pairs::Narrow(to), Weights::U32(weights)) => upload(pool, to, heads, |head, arc| [head, weights[arc]]),
-            (Pairs::Narrow(to), Weights::I32(weights)) => {
-                upload(pool, to, heads, |head, arc| [head, weights[arc] as u32])
-            }
-            (Pairs::Narrow(to), Weights::F32(weights)) => {
-                upload(pool, to, heads, |head, arc| [head, weights[arc].to_bits()])
-            }
+            (Pairs::Narrow(to), Weights::Unit(_)) => upload.pairs(to, |head, _| [head, 1]),
+            (Pairs::Narrow(to), Weights::U32(weights)) => upload.pairs(to, |head, arc| [head, weights[arc]]),
+            (Pairs::Narrow(to), Weights::I32(weights)) => upload.pairs(to, |head, arc| [head, weights[arc] as u32]),
+            (Pairs::Narrow(to), Weights::F32(weights)) => upload.pairs(to, |head, arc| [head, weights[arc].to_bits()]),
             (Pairs::Wide(to), Weights::F64(weights)) => {
-                upload(pool, to, heads, |head, arc| [u64::from(head), weights[arc].to_bits()])
+                upload.pairs(to, |head, arc| [u64::from(head), weights[arc].to_bits()])
             }
             _ => unreachable!("the pairs belong to a graph with other weights"),
         }

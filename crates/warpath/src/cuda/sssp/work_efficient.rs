@@ -63,6 +63,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     needs_transpose: |parameters| form_of(parameters).by_destination,
     plan,
     prepare,
+    prepare_on_several: None,
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
@@ -410,10 +411,7 @@ impl PreparedSssp for WorkEfficient {
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances {
-            pool: &self.edges.pool,
-            distances: self.semiring.part(self.arrays.current, self.edges.vertices),
-        }
+        DeviceDistances::of(&self.edges.pool, self.semiring.part(self.arrays.current, self.edges.vertices))
     }
 
     fn derivation(&self) -> Option<Derivation<'_>> {

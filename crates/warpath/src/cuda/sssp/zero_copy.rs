@@ -45,6 +45,23 @@ use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Error, Result};
 
+/// How far the threshold moves at first.
+pub(super) const DELTA: Parameter = Parameter {
+    name: "delta",
+    summary: "how far the threshold moves at first",
+    values: Values::Or(
+        &Values::AtLeast(f64::MIN_POSITIVE),
+        Unset::InWords(|| "chosen from the weights and the average degree".into()),
+    ),
+};
+
+/// When it moves farther.
+pub(super) const BATCH_OF_ARCS: Parameter = Parameter {
+    name: "batch",
+    summary: "delta doubles while rounds have fewer arcs, and not at all with 0",
+    values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BATCH)),
+};
+
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
@@ -63,19 +80,8 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
                     Unset::InWords(|| "as many as may be needed".into()),
                 ),
             },
-            Parameter {
-                name: "delta",
-                summary: "how far the threshold moves at first",
-                values: Values::Or(
-                    &Values::AtLeast(f64::MIN_POSITIVE),
-                    Unset::InWords(|| "chosen from the weights and the average degree".into()),
-                ),
-            },
-            Parameter {
-                name: "batch",
-                summary: "delta doubles while rounds have fewer arcs, and not at all with 0",
-                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BATCH)),
-            },
+            DELTA,
+            BATCH_OF_ARCS,
             threads_up_to::<MOST_THREADS>(),
             Parameter {
                 name: "blocks",
@@ -90,6 +96,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     needs_transpose: |_| false,
     plan,
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
+    prepare_on_several: None,
 };
 
 /// This algorithm with ever less on the device.
@@ -105,61 +112,61 @@ const NARROW: &str = "32";
 /// The most threads of a block.
 const MOST_THREADS: u32 = 512;
 /// The arcs of a round below which delta doubles, unless they are set.
-const BATCH: f64 = 131_072.0;
+pub(super) const BATCH: f64 = 131_072.0;
 /// Threads count a little beyond the last vertex.
-const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
+pub(super) const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 
 kernel_header! {
     path: "sssp/zero_copy";
     namespace: zero_copy;
     /// What one round tells the next. Three take turns: one is read, one written, one cleared.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
-    struct Turn {
+    pub(super) struct Turn {
         /// How many vertices were marked.
-        items: u32,
+        pub(super) items: u32,
         /// How many of them were not below the threshold before.
-        entered: u32,
-        cancelled: u32,
-        unused: u32,
+        pub(super) entered: u32,
+        pub(super) cancelled: u32,
+        pub(super) unused: u32,
         /// How many arcs were relaxed.
-        arcs: u64,
+        pub(super) arcs: u64,
         /// The least distance found at or above the threshold.
-        least: u64,
+        pub(super) least: u64,
     }
 
     /// The argument. Offsets are u32 or u64.
-    struct KernelArgument<Lane, Offset> {
-        offsets: DevicePtr<cpp::Offset>,
-        arcs: DevicePtr<cpp::Arc>,
-        distances: DeviceMutPtr<cpp::Distance>,
+    pub(super) struct KernelArgument<Lane, Offset> {
+        pub(super) offsets: DevicePtr<cpp::Offset>,
+        pub(super) arcs: DevicePtr<cpp::Arc>,
+        pub(super) distances: DeviceMutPtr<cpp::Distance>,
         /// Bits of the vertices to be expanded. Three take turns.
-        near: [DeviceMutPtr<u32>; 3],
+        pub(super) near: [DeviceMutPtr<u32>; 3],
         /// Bits of vertices at or above the threshold; some may be nearer by now.
-        far: DeviceMutPtr<u32>,
+        pub(super) far: DeviceMutPtr<u32>,
         /// Vertices and numbers of the pieces of long rows.
-        pieces: DevicePtr<[u32; 2]>,
+        pub(super) pieces: DevicePtr<[u32; 2]>,
         /// The first group of vertices and the first piece of each window.
-        windows: DevicePtr<[u32; 2]>,
+        pub(super) windows: DevicePtr<[u32; 2]>,
         /// Three.
-        turns: DeviceMutPtr<Turn>,
+        pub(super) turns: DeviceMutPtr<Turn>,
         /// Rounds, thresholds, vertices marked, relaxations.
-        report: DeviceMutPtr<u64>,
-        out_of_range: DeviceMutPtr<u32>,
-        targets_wanted: DevicePtr<VertexId>,
-        cancelled: DevicePtr<u32>,
+        pub(super) report: DeviceMutPtr<u64>,
+        pub(super) out_of_range: DeviceMutPtr<u32>,
+        pub(super) targets_wanted: DevicePtr<VertexId>,
+        pub(super) cancelled: DevicePtr<u32>,
         /// Null if nothing is to be counted.
-        statistics: DeviceMutPtr<Counts>,
-        limit: u64,
-        delta: f64,
+        pub(super) statistics: DeviceMutPtr<Counts>,
+        pub(super) limit: u64,
+        pub(super) delta: f64,
         /// Arcs of a vertex, on average.
-        degree: f64,
-        target_count: u32,
-        vertices: u32,
-        window_count: u32,
+        pub(super) degree: f64,
+        pub(super) target_count: u32,
+        pub(super) vertices: u32,
+        pub(super) window_count: u32,
         /// So many vertices of a window have to be in a frontier, on average, or there is one window.
-        least_of_window: u32,
+        pub(super) least_of_window: u32,
         /// Windows widen while rounds have fewer arcs; 0 if they are not to change.
-        batch: u32,
+        pub(super) batch: u32,
     }
 }
 
@@ -212,7 +219,7 @@ fn bytes_of_arc(graph: &Graph) -> u64 {
 }
 
 fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
-    let pieces = piece_count(graph);
+    let pieces = piece_count(graph, 0..graph.vertices());
     let windows = Windows::of(graph, bytes_of_arc(graph), parameters);
     let mut plan = plan_of(|arena| layout(arena, graph, parameters, pieces, &windows));
     plan.memory("heads and weights of the arcs in pinned memory", graph.arcs() as u64 * bytes_of_arc(graph));
@@ -241,12 +248,12 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         let kernel = semiring.function(&**device, &images::SSSP_ZERO_COPY, name)?;
         Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?))
     })?;
-    let pieces = piece_count(graph);
+    let pieces = piece_count(graph, 0..graph.vertices());
     let windows = Windows::of(graph, bytes_of_arc(graph), parameters);
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters, pieces, &windows))?;
     let arcs = pinned_pairs(device, graph)?;
     let offsets = PlacedOffsets::new(&pool, arrays.offsets, graph)?;
-    upload_pieces(&pool, arrays.pieces, graph)?;
+    upload_pieces(&pool, arrays.pieces, graph, 0..graph.vertices())?;
     windows.upload(&pool, arrays.windows)?;
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
@@ -337,9 +344,6 @@ impl PreparedSssp for ZeroCopy {
     }
 
     fn device_distances(&self) -> DeviceDistances<'_> {
-        DeviceDistances {
-            pool: &self.pool,
-            distances: self.semiring.part(self.arrays.distances, self.argument.vertices),
-        }
+        DeviceDistances::of(&self.pool, self.semiring.part(self.arrays.distances, self.argument.vertices))
     }
 }

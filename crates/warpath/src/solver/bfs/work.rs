@@ -9,6 +9,7 @@ use crate::cpu::bfs::{BfsAlgorithm, BfsTask, UNREACHED, levels_of_many};
 use crate::cpu::sssp::hierarchy::in_type_of;
 use crate::cuda::bfs::predecessors::DeviceLevels;
 use crate::cuda::bfs::{self as cuda, many_sources};
+use crate::cuda::peers::parts_of;
 use crate::graph::{Distances, MinPlus, NO_VERTEX, UnitToU32, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::{
@@ -16,7 +17,7 @@ use crate::problems::{
 };
 use crate::solver::batches::{Batches, Searched, Together, gone};
 use crate::solver::decision::Decision;
-use crate::solver::device::Loan;
+use crate::solver::device::{Loan, engine_name};
 use crate::solver::facts::OnDevice;
 use crate::solver::swept::{Swept, only_tree};
 use crate::solver::{Search, Solver, plan_search, trim_to_ball};
@@ -149,9 +150,14 @@ impl Bfs {
         report.device_bytes = plan.device_bytes();
         let start = Instant::now();
         let mut state = solver.device();
-        let device = state.device(&solver.engine)?;
-        report.engine = format!("cuda:{}", device.properties().ordinal);
-        let prepare = || solver.team.install(|| (algorithm.prepare)(&device, &solver.graph, parameters));
+        let devices = state.devices_for_parts(&solver.engine, parts_of(parameters))?;
+        report.engine = engine_name(&devices);
+        let prepare = || {
+            solver.team.install(|| match algorithm.prepare_on_several {
+                Some(prepare) => prepare(&devices, &solver.graph, parameters),
+                None => (algorithm.prepare)(&devices[0], &solver.graph, parameters),
+            })
+        };
         let search = state.prepared(name, plan.device_bytes(), prepare)?;
         report.seconds.prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();

@@ -6,12 +6,13 @@ use std::time::Instant;
 use super::{Algorithm, Choice};
 use crate::cpu::sssp::hierarchy::in_type_of;
 use crate::cpu::sssp::{SsspAlgorithm, SsspTask};
+use crate::cuda::peers::parts_of;
 use crate::cuda::sssp::{self as cuda, MinPlusOnDevice, many_sources};
 use crate::graph::{Adjacency, DistanceValue, Distances, Graph, MinPlus, VertexId};
 use crate::problems::{Problem, Report, ShortestPathTree, Sssp, derive_predecessors, starts};
 use crate::solver::batches::{Batches, Searched, Together, gone};
 use crate::solver::decision::Decision;
-use crate::solver::device::Loan;
+use crate::solver::device::{Loan, engine_name};
 use crate::solver::facts::OnDevice;
 use crate::solver::semirings::{in_semiring, other_weights};
 use crate::solver::swept::{Swept, only_tree};
@@ -291,9 +292,14 @@ fn search_on_cuda<L: MinPlusOnDevice>(
         solver.team.install(|| graph.transpose())?;
     }
     let mut state = solver.device();
-    let device = state.device(&solver.engine)?;
-    report.engine = format!("cuda:{}", device.properties().ordinal);
-    let prepare = || solver.team.install(|| (algorithm.prepare)(&device, graph, parameters));
+    let devices = state.devices_for_parts(&solver.engine, parts_of(parameters))?;
+    report.engine = engine_name(&devices);
+    let prepare = || {
+        solver.team.install(|| match algorithm.prepare_on_several {
+            Some(prepare) => prepare(&devices, graph, parameters),
+            None => (algorithm.prepare)(&devices[0], graph, parameters),
+        })
+    };
     let search: &mut Box<dyn cuda::PreparedSssp> = state.prepared(name, plan.device_bytes(), prepare)?;
     report.seconds.prepare = start.elapsed().as_secs_f64();
     let start = Instant::now();

@@ -1,0 +1,110 @@
+// Devices that search together. Each has some of the vertices: those of `begins[rank]` and up to the next device's first. Its
+// kernel reads the memory of the others, and the kernels meet at barriers, without the host.
+//
+//   meet           a barrier of all threads of all devices, at which each device tells the others a few numbers
+//   joined         what they told
+//   from_peers     the bits that others have set for this device's vertices
+//   know           the bits of other devices' vertices, as these have them
+//
+// A device writes its own memory, and others read it after the next meeting. Between two meetings nobody writes what others may
+// read then.
+//
+// `src/cuda/peers.rs` is the other half.
+#pragma once
+
+#include "collectives.cuh"
+#include "system.cuh"
+#include "generated/peers.cuh"
+
+namespace peers {
+
+/// Vertices of a word of 128 bits.
+constexpr u32 group = 128;
+
+/// The first group of a device's vertices, and of the one that would follow.
+__device__ __forceinline__ u32 group_of(const Peers& peers, u32 device) { return (peers.begins[device] + group - 1) / group; }
+
+/// A barrier of all devices: what each has written before it, all see after it. `read()` makes the numbers that this device
+/// tells, once its whole grid has come; it is called by one warp. Meetings of a launch have ascending numbers, from 1. All threads call
+/// it together; whether all devices came: if not, the search has been given up.
+template <class Read>
+__device__ __forceinline__ bool meet(const Peers& peers, u32 meeting, Read read) {
+    grid_barrier();
+    if (blockIdx.x == 0 && threadIdx.x < lanes_a_warp) {
+        const u64 number = peers.number + meeting;
+        const Letter mine = read();
+        const u32 lane = lane_index(), half = static_cast<u32>(number % 2) * most_devices;
+        const bool is_device = lane < peers.count;
+        Letter theirs = {{0, 0, 0, 0, 0}, ~0ull, 0};
+        bool has_come = true;
+        // Before the letter comes whatever the grid has written.
+        system_fence();
+        if (is_device) {
+            Letter* const to = &peers.mail[lane][half + peers.rank];
+#pragma unroll
+            for (u32 k = 0; k < told; k++) store_system(&to->sums[k], mine.sums[k]);
+            store_system(&to->least, mine.least);
+            system_fence();
+            store_system(&to->number, number);
+            const Letter* const from = &peers.mail[peers.rank][half + lane];
+            u32 looks = 0;
+            while (load_system(&from->number) < number) {
+                // The host's memory is far away.
+                if (++looks % 256 == 0 && is_cancelled(peers.given_up)) {
+                    has_come = false;
+                    break;
+                }
+            }
+            system_fence();
+#pragma unroll
+            for (u32 k = 0; k < told; k++) theirs.sums[k] = load_system(&from->sums[k]);
+            theirs.least = load_system(&from->least);
+        }
+        const bool have_come = __all_sync(all_lanes, has_come);
+#pragma unroll
+        for (u32 k = 0; k < told; k++) {
+            const u64 sum = warp_sum(theirs.sums[k]);
+            if (lane == 0) store(&peers.joined->sums[k], sum);
+        }
+        const u64 least = warp_min(theirs.least);
+        if (lane == 0) {
+            store(&peers.joined->least, least);
+            store(&peers.joined->number, number);
+            store(peers.have_come, static_cast<u32>(have_come));
+        }
+    }
+    grid_barrier();
+    return load(peers.have_come) != 0;
+}
+
+/// Calls `body(group, bits)` for the groups of this device's vertices in which other devices have set bits of an array.
+template <class Body>
+__device__ __forceinline__ void from_peers(const Peers& peers, u32 array, Body body) {
+    const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
+    const u32 first = group_of(peers, peers.rank), end = group_of(peers, peers.rank + 1);
+    for (u64 g = first + blockIdx.x * blockDim.x + threadIdx.x; g < end; g += threads) {
+        uint4 bits = make_uint4(0, 0, 0, 0);
+        for (u32 device = 0; device < peers.count; device++) {
+            if (device == peers.rank) continue;
+            const uint4* const theirs = reinterpret_cast<const uint4*>(peers.arrays[array * most_devices + device]);
+            const uint4 some = load_system(theirs + g);
+            bits = make_uint4(bits.x | some.x, bits.y | some.y, bits.z | some.z, bits.w | some.w);
+        }
+        if ((bits.x | bits.y | bits.z | bits.w) != 0) body(static_cast<u32>(g), bits);
+    }
+}
+
+/// Takes over the bits of other devices' vertices, as these have them in an array.
+__device__ __forceinline__ void know(const Peers& peers, u32 array, u32* mine) {
+    const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
+    for (u32 device = 0; device < peers.count; device++) {
+        if (device == peers.rank) continue;
+        const uint4* const theirs = reinterpret_cast<const uint4*>(peers.arrays[array * most_devices + device]);
+        const u32 first = group_of(peers, device), end = group_of(peers, device + 1);
+        for (u64 g = first + blockIdx.x * blockDim.x + threadIdx.x; g < end; g += threads) {
+            store(reinterpret_cast<uint4*>(mine) + g, load_system(theirs + g));
+        }
+    }
+}
+
+}  // namespace peers

@@ -1,0 +1,146 @@
+// Shortest paths on several devices, each with a part of the vertices and the arcs that leave them: one cooperative launch on each.
+// The host loop, and the essay, are in `src/cuda/sssp/partitioned.rs`.
+//
+// Source: the threshold as in `near_far.cu`; the partition in one dimension after Yoo et al. 2005.
+//
+// registers: 72
+// no-sass: STL
+#include "bits.cuh"
+#include "../peers.cuh"
+
+namespace partitioned {
+
+using namespace zero_copy;
+
+/// The arrays that others read: three of marks, and
+constexpr u32 distance_array = 3;
+
+/// Lowers the distances of this device's vertices to what others have found for them.
+template <class Lane, class Offset>
+__device__ void receive(const KernelArgument<Lane, Offset>& search, const peers::Peers& peers, Marker<Lane, Offset, Some>& next,
+                        u32 array, typename Lane::Distance threshold) {
+    using Distance = typename Lane::Distance;
+    // Loads from another device take a microsecond, so several are on the way at once.
+    constexpr u32 at_once = 4;
+    peers::from_peers(peers, array, [&](u32 group, uint4 bits) {
+#pragma unroll 1
+        for (u32 k = 0; k < 4; k++) {
+            u32 rest = k == 0 ? bits.x : k == 1 ? bits.y : k == 2 ? bits.z : bits.w;
+            while (rest != 0) {
+                u32 vertex[at_once];
+                Distance distance[at_once];
+#pragma unroll
+                for (u32 j = 0; j < at_once; j++) {
+                    // Beyond the last one, the last one again.
+                    const u32 at = rest != 0 ? static_cast<u32>(__ffs(static_cast<int>(rest)) - 1) : vertex[j > 0 ? j - 1 : 0] % 32;
+                    rest &= rest - 1;
+                    vertex[j] = (group * 4 + k) * 32 + at;
+                    distance[j] = Lane::unreachable;
+                }
+                for (u32 device = 0; device < peers.count; device++) {
+                    if (device == peers.rank) continue;
+                    const Distance* const theirs =
+                        reinterpret_cast<const Distance*>(peers.arrays[distance_array * peers::most_devices + device]);
+#pragma unroll
+                    for (u32 j = 0; j < at_once; j++) distance[j] = min(distance[j], load_system(&theirs[vertex[j]]));
+                }
+#pragma unroll
+                for (u32 j = 0; j < at_once; j++) {
+                    const Distance old = load(&search.distances[vertex[j]]);
+                    if (distance[j] >= old) continue;
+                    // Nobody else has this vertex.
+                    store(&search.distances[vertex[j]], distance[j]);
+                    next.fell(vertex[j], old, distance[j], threshold);
+                }
+            }
+        }
+    });
+}
+
+/// How many of the targets on this device are not below the threshold; one warp calls it.
+template <class Lane, class Offset>
+__device__ u32 unsettled(const KernelArgument<Lane, Offset>& search, typename Lane::Distance threshold) {
+    u32 count = 0;
+    for (u32 i = lane_index(); i < search.target_count; i += lanes_a_warp) {
+        count += load(&search.distances[load_constant(&search.targets_wanted[i])]) >= threshold;
+    }
+    return warp_sum(count);
+}
+
+template <class Lane, class Offset>
+__device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search, const peers::Peers& peers) {
+    using Distance = typename Lane::Distance;
+    __shared__ Sums sums;
+    __shared__ State<Distance> state;
+    __shared__ u32 meetings;
+    const Some mine{peers.first, peers.beyond};
+    const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
+    if (threadIdx.x == 0) {
+        meetings = 0;
+        sums = Sums{0, 0, 0, 0, nothing};
+        state = first_state(search);
+    }
+    for (;;) {
+        __syncthreads();
+        if (!state.goes_on) break;
+        const u32 round = state.round;
+        const Distance threshold = state.threshold, settled = state.settled;
+        Turn* const turn = &search.turns[round % 3];
+        Marker<Lane, Offset, Some> next{search, mine, search.near[(round + 1) % 3], sums};
+        const bool splits = state.splits;
+        if (splits) {
+            split(search, next, settled, threshold);
+        } else {
+            const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
+            ordered::in_windows(windows, state.frontier, [&](uint2 begin, uint2 end) {
+                expand(search, next, search.near[round % 3], begin, end, threshold);
+            });
+        }
+        ordered::clear(search.near[(round + 2) % 3], All{search.vertices}.end_group());
+        if (is_first) {
+            search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, nothing};
+            if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
+        }
+        if (!splits) {
+            // No distance changes while far vertices are split.
+            const auto little = [] { return peers::Letter{{0, 0, 0, 0, 0}, 0, 0}; };
+            if (!peers::meet(peers, meetings + 1, little)) return;
+            receive(search, peers, next, (round + 1) % 3, threshold);
+        }
+        next.finish(turn);
+        const auto tell = [&] {
+            const News news = news_of(turn);
+            const u64 left = news.items == 0 ? unsettled(search, threshold) : 0;
+            return peers::Letter{{news.items, news.entered, news.arcs, news.cancelled, left}, news.least, 0};
+        };
+        if (!peers::meet(peers, meetings + 2, tell)) return;
+        if (threadIdx.x == 0) {
+            meetings += 2;
+            const peers::Letter* const all = peers.joined;
+            const News news = {load(&all->sums[0]), load(&all->sums[1]), load(&all->sums[2]), load(&all->least),
+                               load(&all->sums[3]) != 0};
+            decide(search, state, news);
+            // All below the last threshold is settled.
+            if (state.splits && peers.targets_in_all > 0 && load(&all->sums[4]) == 0) state.goes_on = false;
+        }
+    }
+    if (is_first) report(search, state);
+}
+
+}  // namespace partitioned
+
+#define WARPATH_PARTITIONED(lane, Lane, bits, Offset)                                                       \
+    extern "C" __global__ void __launch_bounds__(448, 2) sssp_partitioned_##bits##_##lane(                  \
+        zero_copy::KernelArgument<Lane, Offset> search, peers::Peers peers) {                               \
+        partitioned::run(search, peers);                                                                    \
+    }                                                                                                       \
+    WARPATH_KERNEL(sssp_partitioned_##bits##_##lane)
+
+WARPATH_PARTITIONED(u32_u32, LaneNarrow, 32, u32)
+WARPATH_PARTITIONED(u32_u64, LaneWide, 32, u32)
+WARPATH_PARTITIONED(f32_f32, LaneSingle, 32, u32)
+WARPATH_PARTITIONED(f64_f64, LaneDouble, 32, u32)
+WARPATH_PARTITIONED(u32_u32, LaneNarrow, 64, u64)
+WARPATH_PARTITIONED(u32_u64, LaneWide, 64, u64)
+WARPATH_PARTITIONED(f32_f32, LaneSingle, 64, u64)
+WARPATH_PARTITIONED(f64_f64, LaneDouble, 64, u64)

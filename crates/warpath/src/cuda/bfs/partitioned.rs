@@ -1,0 +1,474 @@
+//! Breadth-first search on several devices at once: each has some of the vertices and the arcs that leave them.
+//!
+//! A level is searched on all devices in the same direction, by the code of `zero_copy.rs`, and ends with two meetings
+//! (`peers.rs`):
+//!
+//! - **Top-down** each device expands the vertices of the frontier that it has. For heads that another device has it sets bits in
+//!   its own memory, once for each head in the whole search. After a meeting each device reads the bits that the others have set for
+//!   its vertices, in order, and gives levels to those that had none. So one random access for an arc stays within a device, and
+//!   what crosses between devices is dense: V / 8 bytes for a level and a device.
+//! - **Bottom-up** each device first takes over which vertices of the others are visited, as dense, and then looks for visited
+//!   tails of its own vertices that are not.
+//! - At the second meeting the devices tell each other how many vertices they found and how many arcs leave these. So all decide
+//!   the same about the next level, and no host is in the loop: one persistent kernel on each device.
+//!
+//! A device takes 17 bytes for each of its vertices (21 where it has more than 2^32 arcs), 4 for each of its arcs, and 4 and a half for
+//! each vertex of the graph: half a byte for bits, and the number of its arcs, by which best tails are chosen.
+//!
+//! Work O(V + E + levels * V / 128) on all devices together, span O(levels) meetings.
+//!
+//! Source: Beamer, Asanovic and Patterson 2012, "Direction-optimizing breadth-first search"; the partition in one dimension after
+//! Yoo, Chow, Henderson, McLendon, Hendrickson and Catalyurek 2005, "A scalable distributed parallel breadth-first search algorithm on
+//! BlueGene/L". That kernels exchange dense bits by themselves is this project's own.
+//!
+//! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the lengths that
+//! they expect: arrays of a part begin where those of all vertices would. Arrays are taken from one pool on each device, which live
+//! as long as what is prepared here, and all devices reach all pools; the ids in them come from a `Csr`, which has checked them, or
+//! from sources that were checked.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::predecessors::DeviceLevels;
+use super::zero_copy::{KernelArgument, MOST_THREADS, MOST_VERTICES, Turn};
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, start};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
+use crate::cuda::device::arena::{Arena, plan_of};
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Argument, Device, Function, Launch, LaunchShape, arguments, images};
+use crate::cuda::graph::{Offsets, are_wide};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
+use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, whole_device};
+use crate::cuda::peers::{Mailbox, PARTS, Parts, Peers, Seen, arcs_of, check_reach, run_together};
+use crate::cuda::zero_copy::{Windows, mark, piece_count, upload_pieces, words_of_bits};
+use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
+use crate::problems::Problem;
+use crate::{Error, Result};
+
+/// This algorithm's line in the table.
+pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Bfs,
+        name: "partitioned",
+        summary: "on several GPUs at once, each with a part of the vertices and their arcs",
+        source: "Beamer et al. 2012; Yoo et al. 2005",
+        parameters: &[
+            PARTS,
+            Parameter {
+                name: "bottom-up",
+                summary: "a level is searched bottom-up if that is predicted to read fewer bytes, times this, than top-down",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(1.0)),
+            },
+            threads_up_to::<MOST_THREADS>(),
+            Parameter {
+                name: "blocks",
+                summary: "blocks on each device",
+                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
+            },
+        ],
+        negative_weights: true,
+        seconds: |work| {
+            let parts = work.parameters.get(PARTS.name).unwrap_or(1.0);
+            let of_level = 15e-6 + work.vertices() / 8.0 / 300e9;
+            work.in_turn(60e-6 + work.levels() * of_level + (work.vertices() * 0.08e-9 + work.arcs() / 280e9) / parts)
+        },
+    },
+    plan,
+    prepare: |device, graph, parameters| prepare(std::slice::from_ref(device), graph, parameters),
+    prepare_on_several: Some(prepare),
+};
+
+/// The arrays of a part on its device.
+#[derive(Debug, Clone, Copy)]
+struct Arrays {
+    offsets: Offsets,
+    targets: DeviceSlice<VertexId>,
+    best_tails: Option<DeviceSlice<[u32; 2]>>,
+    /// Of all vertices.
+    degrees: Option<DeviceSlice<u32>>,
+    levels: DeviceSlice<u32>,
+    visited: DeviceSlice<u32>,
+    frontier: [DeviceSlice<u32>; 3],
+    pieces: DeviceSlice<[u32; 2]>,
+    windows: DeviceSlice<[u32; 2]>,
+    targets_wanted: DeviceSlice<VertexId>,
+    turns: DeviceSlice<Turn>,
+    report: DeviceSlice<u32>,
+    mailbox: Mailbox,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, pieces: u64, windows: &Windows) -> Arrays {
+    let (all, mine, arcs) = (graph.vertices() as u64, part.len() as u64, arcs_of(graph, part).len());
+    let is_undirected = !graph.is_directed();
+    let mut bits = |what: &str| arena.take(what, words_of_bits(all));
+    let visited = bits("visited");
+    let frontier = ["frontier", "next frontier", "last frontier"].map(&mut bits);
+    Arrays {
+        offsets: Offsets::layout(arena, "offsets of the vertices", mine + 1, are_wide(arcs)),
+        targets: arena.take("heads of the arcs", arcs as u64),
+        best_tails: is_undirected.then(|| arena.take("the best tails", mine)),
+        degrees: is_undirected.then(|| arena.take("numbers of arcs of all vertices", all)),
+        levels: arena.take("levels", mine),
+        visited,
+        frontier,
+        pieces: arena.take("pieces of long rows", pieces),
+        windows: windows.layout(arena),
+        targets_wanted: arena.take("targets", mine.min(WATCHED)),
+        turns: arena.take("counters", 3),
+        report: arena.take("report", 2),
+        mailbox: Mailbox::layout(arena),
+    }
+}
+
+/// The plan of the part that takes most.
+fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
+    let parts = Parts::planned(graph, parameters);
+    let plans = (0..parts.count()).map(|part| {
+        let vertices = parts.vertices(part);
+        let pieces = piece_count(graph, vertices.clone());
+        plan_of(|arena| layout(arena, graph, &vertices, pieces, &Windows::one(vertices.clone(), pieces)))
+    });
+    plans.max_by_key(Plan::device_bytes).unwrap_or_default()
+}
+
+/// A part on its device.
+#[derive(Debug)]
+struct Member {
+    vertices: Range<usize>,
+    kernel: Function,
+    shape: LaunchShape,
+    argument: KernelArgument,
+    arrays: Arrays,
+    waiting: Waiting,
+    pool: Pool,
+}
+
+impl Member {
+    fn new(device: &Arc<dyn Device>, graph: &Graph, part: Range<usize>, parameters: &Parameters) -> Result<Self> {
+        let arcs = arcs_of(graph, &part);
+        let function = |name| device.function(&images::BFS_PARTITIONED, name);
+        let (kernel, choose_best_tails) = match are_wide(arcs.len()) {
+            true => (function("bfs_partitioned_64")?, function("bfs_partitioned_best_tails_64")?),
+            false => (function("bfs_partitioned_32")?, function("bfs_partitioned_best_tails_32")?),
+        };
+        let shape = whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?;
+        let pieces = piece_count(graph, part.clone());
+        let windows = Windows::one(part.clone(), pieces);
+        let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, &part, pieces, &windows))?;
+        let (csr, first) = (graph.csr(), part.start as u64);
+        arrays.offsets.upload_some(&pool, csr, part.clone())?;
+        pool.upload(arrays.targets, &csr.targets()[arcs])?;
+        upload_pieces(&pool, arrays.pieces, graph, part.clone())?;
+        windows.upload(&pool, arrays.windows)?;
+        arrays.mailbox.clear(&pool)?;
+        let waiting = Waiting::new(device)?;
+        // Arrays of a part are used as if they had all vertices.
+        let before = |address: u64, bytes: u64| address.wrapping_sub(first * bytes);
+        let argument = KernelArgument {
+            offsets: DevicePtr::new(before(arrays.offsets.address(), arrays.offsets.bytes_of_one())),
+            targets: arrays.targets.as_ptr(),
+            best_tails: arrays.best_tails.map_or(DevicePtr::NULL, |tails| DevicePtr::new(before(tails.address(), 8))),
+            levels: DeviceMutPtr::new(before(arrays.levels.address(), 4)),
+            visited: arrays.visited.as_mut_ptr(),
+            frontier: arrays.frontier.map(|bits| bits.as_mut_ptr()),
+            pieces: arrays.pieces.as_ptr(),
+            windows: arrays.windows.as_ptr(),
+            turns: arrays.turns.as_mut_ptr(),
+            report: arrays.report.as_mut_ptr(),
+            targets_wanted: arrays.targets_wanted.as_ptr(),
+            cancelled: waiting.cancelled(),
+            arcs: graph.arcs() as u64,
+            target_count: 0,
+            vertices: graph.vertices() as u32,
+            window_count: windows.count(),
+            least_of_window: windows.least,
+            cutoff: u32::MAX,
+            bottom_up: parameters.get("bottom-up").unwrap_or(1.0) as f32,
+        };
+        if let (Some(_), Some(degrees)) = (arrays.best_tails, arrays.degrees) {
+            pool.upload_with(degrees, graph.vertices(), |range, piece| {
+                let ends = csr.offsets()[range.start..=range.end].windows(2);
+                piece
+                    .iter_mut()
+                    .zip(ends)
+                    .for_each(|(degree, row)| *degree = (row[1] - row[0]).min(u32::MAX.into()) as u32);
+            })?;
+            let threads = device.properties().threads_per_block.min(512);
+            let choosing = LaunchShape::line(device.blocks_at_once(choose_best_tails, threads, 0)?.max(1), threads);
+            let KernelArgument { offsets, targets, best_tails, .. } = argument;
+            let [first, beyond] = [part.start as u32, part.end as u32];
+            let arguments = arguments![offsets, targets, first, beyond, degrees, best_tails];
+            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+            unsafe { device.launch(choose_best_tails, &choosing, arguments)? };
+        }
+        device.synchronize()?;
+        Ok(Member { vertices: part, kernel, shape, argument, arrays, waiting, pool })
+    }
+
+    /// Has the device begin a search.
+    fn begin(
+        &self,
+        task: &BfsTask<'_>,
+        mine: &[VertexId],
+        watched: &[VertexId],
+        number: u64,
+        in_all: usize,
+    ) -> Result<()> {
+        let Arrays { levels, visited, frontier, targets_wanted, turns, mailbox, .. } = self.arrays;
+        let first = self.vertices.start as VertexId;
+        let sources: Vec<VertexId> = mine.iter().map(|source| source - first).collect();
+        start(&self.pool, levels, &sources)?;
+        mark(&self.pool, frontier[0], task.sources)?;
+        self.pool.copy(visited, frontier[0])?;
+        frontier[1..].iter().try_for_each(|&bits| self.pool.fill(bits, 0))?;
+        self.pool.upload(targets_wanted, watched)?;
+        self.pool.fill(turns, 0)?;
+        mailbox.begin(&self.pool, number, [task.sources.len() as u64, 0, 0, in_all as u64, 0], 0)
+    }
+}
+
+fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) -> Result<Box<dyn PreparedBfs>> {
+    if graph.vertices() > MOST_VERTICES {
+        return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
+    }
+    check_reach(devices)?;
+    let parts = Parts::of(graph, devices.len());
+    let members =
+        devices.iter().enumerate().map(|(part, device)| Member::new(device, graph, parts.vertices(part), parameters));
+    let members = members.collect::<Result<Vec<_>>>()?;
+    let seen: Vec<Seen> = members
+        .iter()
+        .map(|Member { arrays, .. }| {
+            let [one, two, three] = arrays.frontier;
+            Seen { mailbox: arrays.mailbox, arrays: [one, two, three, arrays.visited] }
+        })
+        .collect();
+    let peers = Peers::of(&parts, &seen);
+    Ok(Box::new(Partitioned { members, peers, parts, devices: devices.to_vec(), number: 0 }))
+}
+
+#[derive(Debug)]
+struct Partitioned {
+    members: Vec<Member>,
+    /// As each of them sees the others.
+    peers: Vec<Peers>,
+    parts: Parts,
+    devices: Vec<Arc<dyn Device>>,
+    /// Of the last meeting.
+    number: u64,
+}
+
+impl PreparedBfs for Partitioned {
+    fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
+        let watched = if task.targets.len() as u64 <= WATCHED { task.targets } else { &[] };
+        let mut arguments = Vec::new();
+        for (part, (member, peers)) in self.members.iter().zip(&self.peers).enumerate() {
+            let [sources, targets] = [task.sources, watched].map(|vertices| self.parts.some_of(part, vertices));
+            member.begin(task, sources, targets, self.number, watched.len())?;
+            let search = KernelArgument { target_count: targets.len() as u32, cutoff: task.cutoff, ..member.argument };
+            let given_up = member.waiting.cancelled();
+            arguments.push((
+                search,
+                Peers { number: self.number, given_up, targets_in_all: watched.len() as u32, ..*peers },
+            ));
+        }
+        let mut lists: Vec<_> = arguments.iter().map(|(search, peers)| [search.pointer(), peers.pointer()]).collect();
+        let launches = self.members.iter().zip(&mut lists);
+        let mut launches: Vec<Launch<'_>> = launches
+            .map(|(member, arguments)| Launch {
+                device: &**member.pool.device(),
+                function: member.kernel,
+                shape: member.shape,
+                arguments,
+            })
+            .collect();
+        let waiting: Vec<&Waiting> = self.members.iter().map(|member| &member.waiting).collect();
+        let seconds = run_together(&mut launches, &waiting, &self.devices, task.control);
+        let mailboxes = self.members.iter().map(|member| (&member.arrays.mailbox, &member.pool));
+        self.number = self.number.max(Mailbox::last_number(mailboxes));
+        let seconds = seconds?;
+        let report: [u32; 2] = self.members[0].pool.read_array(self.members[0].arrays.report)?;
+        Ok(vec![
+            ("levels", report[0].into()),
+            ("bottom_up_levels", report[1].into()),
+            ("devices", self.members.len() as u64),
+            ("kernel_launches", self.members.len() as u64),
+            ("device_nanoseconds", (seconds * 1e9) as u64),
+        ])
+    }
+
+    fn device_levels(&self) -> DeviceLevels<'_> {
+        let levels = |member: &'_ Member| member.arrays.levels;
+        DeviceLevels {
+            further: self.members[1..].iter().map(|member| (&member.pool, levels(member))).collect(),
+            ..DeviceLevels::of(&self.members[0].pool, levels(&self.members[0]))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::peers::tests::devices_that_reach_each_other;
+    use crate::graph::Unit;
+    use crate::testing::{Random, half_of_every_shape};
+    use crate::{Bfs, Control, Engine, Solver, generate};
+
+    fn on(devices: &[Arc<dyn Device>], graph: &Graph) -> Solver {
+        Solver::builder(graph.clone()).threads(1).devices(devices.to_vec()).open().unwrap()
+    }
+
+    const UNDER_TEST: [&str; 4] = [
+        "partitioned:threads=64",
+        "partitioned:threads=32,blocks=3,bottom-up=0.01",
+        "partitioned:threads=64,blocks=2,bottom-up=0",
+        "partitioned:threads=32,bottom-up=1000000",
+    ];
+
+    fn devices_agree_with_the_cpu(seed: u64) {
+        let mut random = Random(seed);
+        for (turn, (name, graph)) in half_of_every_shape::<Unit>(seed).into_iter().enumerate() {
+            let vertices = graph.vertices() as u64;
+            if vertices == 0 || vertices > 1000 || graph.arcs() > 6000 {
+                continue;
+            }
+            let mut drawn: Vec<VertexId> = (0..3).map(|_| random.below(vertices) as VertexId).collect();
+            drawn.sort_unstable();
+            drawn.dedup();
+            let target = random.below(vertices) as VertexId;
+            let requests = [
+                Bfs::from(drawn[0]),
+                Bfs::from(drawn.as_slice()),
+                Bfs::from(drawn.as_slice()).within(2),
+                Bfs::from(drawn[0]).to(target),
+            ];
+            let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
+            let count = 1 + turn % 4;
+            for devices in devices_that_reach_each_other(count, seed) {
+                let solver = on(&devices, &graph);
+                for (index, algorithm) in UNDER_TEST.into_iter().enumerate() {
+                    let request = &requests[(turn + index) % requests.len()];
+                    let context = format!("{name}, {algorithm}, {request:?}, {count} devices, seed {seed}");
+                    let expected = cpu.solve(request.clone()).unwrap();
+                    let tree = solver
+                        .solve(request.clone().algorithm(algorithm))
+                        .unwrap_or_else(|error| panic!("{context}: {error}"));
+                    assert_eq!(tree.distances(), expected.distances(), "{context}");
+                    assert_eq!(tree.predecessors(), expected.predecessors(), "{context}");
+                    tree.verify(&graph).unwrap_or_else(|error| panic!("{context}: {error}"));
+                    assert_eq!(tree.report().engine.matches(|c: char| c.is_ascii_digit()).count(), count);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn devices_together_agree_under_one_schedule() {
+        devices_agree_with_the_cpu(1);
+    }
+
+    #[test]
+    #[cfg_attr(emulator_sanitized, ignore = "takes long under sanitizers; the other test runs the same kernels")]
+    fn devices_together_agree_under_another_schedule() {
+        devices_agree_with_the_cpu(2);
+    }
+
+    /// Several parts with long rows, and offsets of 64 bits.
+    #[test]
+    fn graphs_with_hubs_are_shared_out() {
+        let graph = generate("kron:11").unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
+        for count in [2, 3] {
+            for devices in devices_that_reach_each_other(count, 5) {
+                crate::cuda::graph::WIDE_OFFSETS.set(count == 3);
+                let solver = on(&devices, &graph);
+                for source in [5, 1200] {
+                    let expected = cpu.bfs(source).unwrap();
+                    let tree = solver.solve(Bfs::from(source).algorithm("partitioned:threads=64")).unwrap();
+                    assert_eq!(tree.distances(), expected.distances());
+                    assert_eq!(tree.predecessors(), expected.predecessors());
+                    if expected.reached() > 1000 {
+                        let counter =
+                            |name| tree.report().statistics.iter().find(|(counter, _)| *counter == name).unwrap().1;
+                        assert!(counter("bottom_up_levels") > 0 && counter("devices") == count as u64);
+                    }
+                }
+                crate::cuda::graph::WIDE_OFFSETS.set(false);
+            }
+        }
+    }
+
+    /// A graph that one device has no room for is shared out, and what several have no room for keeps its arcs on the host.
+    #[test]
+    fn a_graph_too_large_for_one_device_is_shared_out() {
+        let graph = generate("uniform:9").unwrap();
+        let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().bfs(3).unwrap();
+        for devices in devices_that_reach_each_other(2, 6) {
+            let open = |memory| {
+                Solver::builder(graph.clone()).threads(1).devices(devices.clone()).memory(memory).open().unwrap()
+            };
+            let bytes =
+                |algorithm| open(u64::MAX).decide(&Bfs::from(3).algorithm(algorithm)).unwrap().plan().device_bytes();
+            let (alone, shared) = (bytes("direction-optimizing"), bytes("partitioned"));
+            assert!(shared < alone);
+            for (memory, algorithm) in [
+                (alone, "direction-optimizing"),
+                (alone - 1, "partitioned:parts=2"),
+                (shared, "partitioned:parts=2"),
+                (shared - 1, "zero-copy"),
+            ] {
+                let solver = open(memory);
+                assert_eq!(solver.decide(&Bfs::from(3)).unwrap().algorithm(), algorithm);
+                let tree = solver.bfs(3).unwrap();
+                assert_eq!(tree.distances(), expected.distances());
+                assert_eq!(tree.predecessors(), expected.predecessors());
+            }
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_and_cancelled_searches_end() {
+        let graph = generate("roads:300").unwrap();
+        for devices in devices_that_reach_each_other(2, 7) {
+            let control = Control::new();
+            let builder = Solver::builder(graph.clone()).threads(1).devices(devices).control(control.clone());
+            let solver = builder.open().unwrap();
+            let solve = |algorithm: &str| solver.solve(Bfs::from(0).algorithm(algorithm));
+            for wrong in
+                ["partitioned:parts=3", "partitioned:parts=9", "partitioned:parts=0", "partitioned:threads=48000"]
+            {
+                let error = solve(wrong).unwrap_err();
+                assert!(matches!(error, Error::InvalidRequest(_)), "{wrong}: {error}");
+            }
+            assert_eq!(solve("partitioned:parts=1").unwrap().report().engine, "cuda:0");
+            let reached = solve("partitioned").unwrap().reached();
+            control.cancel();
+            assert!(matches!(solve("partitioned"), Err(Error::Interrupted)));
+            assert_eq!(reached, 300);
+        }
+    }
+
+    #[cfg(emulator)]
+    #[test]
+    fn a_device_that_fails_ends_the_search_of_all() {
+        use crate::cuda::device::emulator::Emulator;
+        use crate::cuda::device::failing::{Failing, Fault};
+        let graph = generate("roads:200").unwrap();
+        let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().bfs(3).unwrap();
+        let mut failures = 0;
+        for fails_at in (1..80).step_by(3) {
+            for place in 0..2 {
+                let failing = Arc::new(Failing::new(4, Fault::Lost, fails_at));
+                let mut devices: Vec<Arc<dyn Device>> = vec![Arc::new(Emulator::numbered(7, 1)); 2];
+                devices[place] = failing.clone();
+                match on(&devices, &graph).solve(Bfs::from(3).algorithm("partitioned:threads=32")) {
+                    Ok(tree) => assert_eq!(tree.distances(), expected.distances()),
+                    Err(Error::Device(_)) => failures += 1,
+                    Err(other) => panic!("{other}"),
+                }
+            }
+        }
+        assert!(failures > 10, "{failures}");
+    }
+}
