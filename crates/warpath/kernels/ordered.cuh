@@ -7,6 +7,7 @@
 //
 //   in_windows      a frontier, window by window
 //   for_vertices    its vertices, up to 32 at a time for a warp
+//   for_bits        the same of words that a warp has
 //   for_long_rows   its long rows, in pieces
 //   set_bit         marks a vertex, and says whether it was not marked
 //   All, Some       the vertices that a device has, with the arcs that leave them
@@ -86,39 +87,46 @@ __device__ __forceinline__ void in_windows(const Windows& windows, u32 frontier,
     }
 }
 
+/// Calls `body(has, vertex)` for the vertices whose bit is set in the words that the lanes have, 32 lanes together. Those of a lane
+/// are the words of the group `first + lane * step`.
+template <class Body>
+__device__ __forceinline__ void for_bits(uint4 words, u64 first, u64 step, Body body) {
+    const u32 lane = lane_index();
+    const u32 count = __popc(words.x) + __popc(words.y) + __popc(words.z) + __popc(words.w);
+    const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
+    const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
+    for (u32 base = 0; base < total; base += lanes_a_warp) {
+        const u32 place = min(base + lane, total - 1);
+        const int owner = static_cast<int>(last_lane_from(start, place));
+        u32 index = place - __shfl_sync(all_lanes, start, owner);
+        u32 word = __shfl_sync(all_lanes, words.x, owner), at = 0;
+        const u32 others[3] = {__shfl_sync(all_lanes, words.y, owner), __shfl_sync(all_lanes, words.z, owner),
+                               __shfl_sync(all_lanes, words.w, owner)};
+#pragma unroll
+        for (u32 k = 0; k < 3; k++) {
+            const u32 below = __popc(word);
+            if (index >= below && at == k * 32) {
+                index -= below;
+                word = others[k];
+                at += 32;
+            }
+        }
+        const u64 of_group = first + static_cast<u32>(owner) * step;
+        body(base + lane < total, static_cast<u32>(of_group * group) + at + place_of_bit(word, index));
+    }
+}
+
 /// Calls `body(has, vertex)` for all vertices whose bit is set, 32 lanes together: those of the groups from `begin` to `end`.
 ///
 /// Warps take turns, group by group. A warp looks at the groups of its next 32 turns at once, and packs their vertices.
 template <class Body>
 __device__ __forceinline__ void for_vertices(const u32* bits, u32 begin, u32 end, Body body) {
-    const u32 lane = lane_index();
     const u64 warps = warps_of_grid();
     for (u64 first = begin + warp_of_grid(); first < end; first += warps * lanes_a_warp) {
-        const u64 mine = first + lane * warps;
+        const u64 mine = first + lane_index() * warps;
         uint4 words = make_uint4(0, 0, 0, 0);
         if (mine < end) words = load(reinterpret_cast<const uint4*>(bits) + mine);
-        const u32 count = __popc(words.x) + __popc(words.y) + __popc(words.z) + __popc(words.w);
-        const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
-        const u32 total = __shfl_sync(all_lanes, up_to, lanes_a_warp - 1);
-        for (u32 base = 0; base < total; base += lanes_a_warp) {
-            const u32 place = min(base + lane, total - 1);
-            const int owner = static_cast<int>(last_lane_from(start, place));
-            u32 index = place - __shfl_sync(all_lanes, start, owner);
-            u32 word = __shfl_sync(all_lanes, words.x, owner), at = 0;
-            const u32 others[3] = {__shfl_sync(all_lanes, words.y, owner), __shfl_sync(all_lanes, words.z, owner),
-                                   __shfl_sync(all_lanes, words.w, owner)};
-#pragma unroll
-            for (u32 k = 0; k < 3; k++) {
-                const u32 below = __popc(word);
-                if (index >= below && at == k * 32) {
-                    index -= below;
-                    word = others[k];
-                    at += 32;
-                }
-            }
-            const u64 of_group = first + static_cast<u32>(owner) * warps;
-            body(base + lane < total, static_cast<u32>(of_group * group) + at + place_of_bit(word, index));
-        }
+        for_bits(words, first, warps, body);
     }
 }
 

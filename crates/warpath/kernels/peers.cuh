@@ -21,12 +21,9 @@ namespace peers {
 /// Vertices of a word of 128 bits.
 constexpr u32 group = 128;
 
-/// The first group of a device's vertices, and of the one that would follow.
-__device__ __forceinline__ u32 group_of(const Peers& peers, u32 device) { return (peers.begins[device] + group - 1) / group; }
-
 /// A barrier of all devices: what each has written before it, all see after it. `read()` makes the numbers that this device
-/// tells, once its whole grid has come; it is called by one warp. Meetings of a launch have ascending numbers, from 1. All threads call
-/// it together; whether all devices came: if not, the search has been given up.
+/// tells, once its whole grid has come; it is called by one warp. Meetings of a launch are numbered from 1, and none is left out: letters
+/// of odd and even ones lie in two places, so that nobody overwrites one that is not read yet. All threads call it together; whether all devices came: if not, the search has been given up.
 template <class Read>
 __device__ __forceinline__ bool meet(const Peers& peers, u32 meeting, Read read) {
     grid_barrier();
@@ -77,20 +74,22 @@ __device__ __forceinline__ bool meet(const Peers& peers, u32 meeting, Read read)
     return load(peers.have_come) != 0;
 }
 
-/// Calls `body(group, bits)` for the groups of this device's vertices in which other devices have set bits of an array.
+/// Calls `body(first, bits)` for the groups of this device's vertices in which other devices have set bits of an array, all lanes of a
+/// warp together: a lane gets the bits of the group `first + lane`.
 template <class Body>
 __device__ __forceinline__ void from_peers(const Peers& peers, u32 array, Body body) {
-    const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
-    const u32 first = group_of(peers, peers.rank), end = group_of(peers, peers.rank + 1);
-    for (u64 g = first + blockIdx.x * blockDim.x + threadIdx.x; g < end; g += threads) {
+    const u32 lane = lane_index(), end = (peers.beyond + group - 1) / group;
+    const u64 step = warps_of_grid() * lanes_a_warp;
+    for (u64 first = (peers.first + group - 1) / group + warp_of_grid() * static_cast<u64>(lanes_a_warp); first < end; first += step) {
+        const u64 mine = first + lane;
         uint4 bits = make_uint4(0, 0, 0, 0);
         for (u32 device = 0; device < peers.count; device++) {
-            if (device == peers.rank) continue;
+            if (device == peers.rank || mine >= end) continue;
             const uint4* const theirs = reinterpret_cast<const uint4*>(peers.arrays[array * most_devices + device]);
-            const uint4 some = load_system(theirs + g);
+            const uint4 some = load_system(theirs + mine);
             bits = make_uint4(bits.x | some.x, bits.y | some.y, bits.z | some.z, bits.w | some.w);
         }
-        if ((bits.x | bits.y | bits.z | bits.w) != 0) body(static_cast<u32>(g), bits);
+        if (__any_sync(all_lanes, (bits.x | bits.y | bits.z | bits.w) != 0)) body(first, bits);
     }
 }
 
@@ -100,7 +99,7 @@ __device__ __forceinline__ void know(const Peers& peers, u32 array, u32* mine) {
     for (u32 device = 0; device < peers.count; device++) {
         if (device == peers.rank) continue;
         const uint4* const theirs = reinterpret_cast<const uint4*>(peers.arrays[array * most_devices + device]);
-        const u32 first = group_of(peers, device), end = group_of(peers, device + 1);
+        const u32 first = (peers.begins[device] + group - 1) / group, end = (peers.begins[device + 1] + group - 1) / group;
         for (u64 g = first + blockIdx.x * blockDim.x + threadIdx.x; g < end; g += threads) {
             store(reinterpret_cast<uint4*>(mine) + g, load_system(theirs + g));
         }

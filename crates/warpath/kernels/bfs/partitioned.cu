@@ -18,17 +18,20 @@ constexpr u32 visited_array = 3;
 /// Gives levels to the vertices of this device that others have found.
 template <class Offset>
 __device__ void receive(const KernelArgument<Offset>& search, const peers::Peers& peers, Marker<Offset, Some>& next, u32 array) {
-    peers::from_peers(peers, array, [&](u32 group, uint4 bits) {
-        const u32 words[4] = {bits.x, bits.y, bits.z, bits.w};
-#pragma unroll
-        for (u32 k = 0; k < 4; k++) {
-            const u32 word = group * 4 + k, visited = load(&search.visited[word]);
-            u32 fresh = words[k] & ~visited;
-            if (fresh == 0) continue;
-            store(&search.visited[word], visited | fresh);
-            store(&next.frontier[word], load(&next.frontier[word]) | fresh);
-            for (; fresh != 0; fresh &= fresh - 1) next.give_level(word * 32 + static_cast<u32>(__ffs(static_cast<int>(fresh)) - 1));
+    peers::from_peers(peers, array, [&](u64 first, uint4 bits) {
+        const u64 mine = first + lane_index();
+        if ((bits.x | bits.y | bits.z | bits.w) != 0) {
+            // Nobody else has these words.
+            uint4* const visited = reinterpret_cast<uint4*>(search.visited) + mine;
+            uint4* const frontier = reinterpret_cast<uint4*>(next.frontier) + mine;
+            const uint4 old = load(visited), marked = load(frontier);
+            bits = make_uint4(bits.x & ~old.x, bits.y & ~old.y, bits.z & ~old.z, bits.w & ~old.w);
+            store(visited, make_uint4(old.x | bits.x, old.y | bits.y, old.z | bits.z, old.w | bits.w));
+            store(frontier, make_uint4(marked.x | bits.x, marked.y | bits.y, marked.z | bits.z, marked.w | bits.w));
         }
+        ordered::for_bits(bits, first, 1, [&](bool has, u32 vertex) {
+            if (has) next.give_level(vertex);
+        });
     });
 }
 

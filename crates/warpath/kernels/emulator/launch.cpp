@@ -156,6 +156,7 @@ void Group::finish(Block& block) {
 
 /// Runs all launches to their ends; called by the host's thread.
 void Group::run() {
+    if (launches.size() > 1) switches_left = most_switches_of_several;
     for (const auto& launch : launches) launch->begin();
     if (Block* first = choose()) {
         first->turn->release();

@@ -28,6 +28,8 @@ constexpr uint64_t most_blocks_at_once = 1024;
 constexpr uint64_t usual_blocks_at_once = 4;
 /// A launch that switches between threads more often than this (minutes) is taken to run forever.
 constexpr uint64_t most_switches = uint64_t{1} << 31;
+/// The same for launches on several devices: they wait for each other by spinning, which looks like work.
+constexpr uint64_t most_switches_of_several = uint64_t{1} << 28;
 /// The value that a shuffle reads from a lane that isn't there.
 constexpr uint64_t undefined_value = 0xA5A5'A5A5'A5A5'A5A5;
 

@@ -20,40 +20,21 @@ template <class Lane, class Offset>
 __device__ void receive(const KernelArgument<Lane, Offset>& search, const peers::Peers& peers, Marker<Lane, Offset, Some>& next,
                         u32 array, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
-    // Loads from another device take a microsecond, so several are on the way at once.
-    constexpr u32 at_once = 4;
-    peers::from_peers(peers, array, [&](u32 group, uint4 bits) {
-#pragma unroll 1
-        for (u32 k = 0; k < 4; k++) {
-            u32 rest = k == 0 ? bits.x : k == 1 ? bits.y : k == 2 ? bits.z : bits.w;
-            while (rest != 0) {
-                u32 vertex[at_once];
-                Distance distance[at_once];
-#pragma unroll
-                for (u32 j = 0; j < at_once; j++) {
-                    // Beyond the last one, the last one again.
-                    const u32 at = rest != 0 ? static_cast<u32>(__ffs(static_cast<int>(rest)) - 1) : vertex[j > 0 ? j - 1 : 0] % 32;
-                    rest &= rest - 1;
-                    vertex[j] = (group * 4 + k) * 32 + at;
-                    distance[j] = Lane::unreachable;
-                }
-                for (u32 device = 0; device < peers.count; device++) {
-                    if (device == peers.rank) continue;
-                    const Distance* const theirs =
-                        reinterpret_cast<const Distance*>(peers.arrays[distance_array * peers::most_devices + device]);
-#pragma unroll
-                    for (u32 j = 0; j < at_once; j++) distance[j] = min(distance[j], load_system(&theirs[vertex[j]]));
-                }
-#pragma unroll
-                for (u32 j = 0; j < at_once; j++) {
-                    const Distance old = load(&search.distances[vertex[j]]);
-                    if (distance[j] >= old) continue;
-                    // Nobody else has this vertex.
-                    store(&search.distances[vertex[j]], distance[j]);
-                    next.fell(vertex[j], old, distance[j], threshold);
-                }
+    peers::from_peers(peers, array, [&](u64 first, uint4 bits) {
+        ordered::for_bits(bits, first, 1, [&](bool has, u32 vertex) {
+            if (!has) return;
+            Distance distance = Lane::unreachable;
+            for (u32 device = 0; device < peers.count; device++) {
+                if (device == peers.rank) continue;
+                const u32* const theirs = peers.arrays[distance_array * peers::most_devices + device];
+                distance = min(distance, load_system(reinterpret_cast<const Distance*>(theirs) + vertex));
             }
-        }
+            const Distance old = load(&search.distances[vertex]);
+            if (distance >= old) return;
+            // Nobody else has this vertex.
+            store(&search.distances[vertex], distance);
+            next.fell(vertex, old, distance, threshold);
+        });
     });
 }
 
@@ -113,9 +94,9 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search, 
             const u64 left = news.items == 0 ? unsettled(search, threshold) : 0;
             return peers::Letter{{news.items, news.entered, news.arcs, news.cancelled, left}, news.least, 0};
         };
-        if (!peers::meet(peers, meetings + 2, tell)) return;
+        if (!peers::meet(peers, meetings + (splits ? 1 : 2), tell)) return;
         if (threadIdx.x == 0) {
-            meetings += 2;
+            meetings += splits ? 1 : 2;
             const peers::Letter* const all = peers.joined;
             const News news = {load(&all->sums[0]), load(&all->sums[1]), load(&all->sums[2]), load(&all->least),
                                load(&all->sums[3]) != 0};

@@ -382,6 +382,9 @@ pub(super) mod tests {
             assert_eq!(wrong("test_flag"), None);
             assert!(wrong("bug_missing_system_fence").is_some());
             assert!(wrong("bug_flag_before_data").is_some());
+            let left_out =
+                |seed| run("bug_number_left_out", 2, seed, false, Some(20)).map_or(1, |wrong| wrong.iter().sum());
+            assert!((0..100).any(|seed| left_out(seed) > 0));
             let error = run("bug_ordinary_access", 2, 1, false, None).unwrap_err().to_string();
             assert!(error.contains("to the memory of another device: use load_system"), "{error}");
         }

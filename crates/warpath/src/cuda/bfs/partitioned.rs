@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use super::predecessors::DeviceLevels;
 use super::zero_copy::{KernelArgument, MOST_THREADS, MOST_VERTICES, Turn};
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, start};
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, direction_optimizing, start};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -68,11 +68,8 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             },
         ],
         negative_weights: true,
-        seconds: |work| {
-            let parts = work.parameters.get(PARTS.name).unwrap_or(1.0);
-            let of_level = 15e-6 + work.vertices() / 8.0 / 300e9;
-            work.in_turn(60e-6 + work.levels() * of_level + (work.vertices() * 0.08e-9 + work.arcs() / 280e9) / parts)
-        },
+        // Up to 2^27 vertices two devices took as long as one does by `direction-optimizing`.
+        seconds: |work| 1.1 * (direction_optimizing::ALGORITHM.info.seconds)(work),
     },
     plan,
     prepare: |device, graph, parameters| prepare(std::slice::from_ref(device), graph, parameters),
@@ -285,10 +282,13 @@ impl PreparedBfs for Partitioned {
             .collect();
         let waiting: Vec<&Waiting> = self.members.iter().map(|member| &member.waiting).collect();
         let seconds = run_together(&mut launches, &waiting, &self.devices, task.control);
-        let mailboxes = self.members.iter().map(|member| (&member.arrays.mailbox, &member.pool));
-        self.number = self.number.max(Mailbox::last_number(mailboxes));
+        if seconds.is_err() {
+            let mailboxes = self.members.iter().map(|member| (&member.arrays.mailbox, &member.pool));
+            self.number = self.number.max(Mailbox::last_number(mailboxes));
+        }
         let seconds = seconds?;
         let report: [u32; 2] = self.members[0].pool.read_array(self.members[0].arrays.report)?;
+        self.number += 2 * u64::from(report[0]);
         Ok(vec![
             ("levels", report[0].into()),
             ("bottom_up_levels", report[1].into()),

@@ -9,6 +9,8 @@
 //! whoever asked for it; the unsafe functions pass on what their callers vouch for. The functions of the emulator in
 //! C++ have the signatures declared here.
 
+mod together;
+
 use std::alloc::{Layout, alloc, dealloc};
 use std::any::Any;
 use std::collections::{HashMap, VecDeque};
@@ -34,35 +36,6 @@ unsafe extern "C" {
         message: *mut c_char,
         message_bytes: usize,
     ) -> c_int;
-    fn warpath_emulator_launch_together(
-        launches: *const EmulatorLaunch,
-        count: usize,
-        memory: *const EmulatorMemory,
-        memory_count: usize,
-        seed: u64,
-        message: *mut c_char,
-        message_bytes: usize,
-    ) -> c_int;
-}
-
-/// `WarpathLaunch`.
-#[repr(C)]
-struct EmulatorLaunch {
-    kernel: *const c_char,
-    grid: *const c_uint,
-    block: *const c_uint,
-    shared_bytes: c_uint,
-    cluster_blocks: c_uint,
-    cooperative: c_int,
-    arguments: *mut *mut c_void,
-}
-
-/// `WarpathMemory`.
-#[repr(C)]
-struct EmulatorMemory {
-    begin: *mut u8,
-    bytes: usize,
-    launch: usize,
 }
 
 /// What memory holds before it is written.
@@ -425,49 +398,8 @@ impl Device for Emulator {
     }
 
     unsafe fn launch_together(&self, launches: &mut [Launch<'_>]) -> Result<()> {
-        let devices = launches.iter().map(|launch| launch.device.as_any().downcast_ref::<Emulator>());
-        let devices: Option<Vec<&Emulator>> = devices.collect();
-        let devices = devices.ok_or_else(|| Error::Device("a device of another kind".into()))?;
-        let (mut kernels, mut memory, mut seed) = (Vec::new(), Vec::new(), 0);
-        for (place, (launch, device)) in launches.iter().zip(&devices).enumerate() {
-            let (kernel, seed_of_device) = device.begin(launch.function, &launch.shape)?;
-            kernels.push(kernel);
-            seed ^= seed_of_device.rotate_left(8 * place as u32);
-            let allocated = device.state();
-            let ranges = allocated.allocated.iter().map(|(&address, layout)| EmulatorMemory {
-                begin: host(address as u64),
-                bytes: layout.size(),
-                launch: place,
-            });
-            memory.extend(ranges);
-        }
-        let wanted: Vec<EmulatorLaunch> = launches
-            .iter_mut()
-            .zip(&kernels)
-            .map(|(launch, kernel)| EmulatorLaunch {
-                kernel: kernel.as_ptr(),
-                grid: launch.shape.grid.as_ptr(),
-                block: launch.shape.block.as_ptr(),
-                shared_bytes: launch.shape.shared_bytes,
-                cluster_blocks: launch.shape.cluster,
-                cooperative: c_int::from(launch.shape.cooperative),
-                arguments: launch.arguments.as_mut_ptr(),
-            })
-            .collect();
-        let mut message = [0_u8; 4096];
-        // SAFETY: as of a single launch; the memory is what the devices have allocated.
-        let failed = unsafe {
-            warpath_emulator_launch_together(
-                wanted.as_ptr(),
-                wanted.len(),
-                memory.as_ptr(),
-                memory.len(),
-                seed,
-                message.as_mut_ptr().cast(),
-                message.len(),
-            )
-        };
-        Self::ended(failed, seed, &message, &devices)
+        // SAFETY: the caller's promise.
+        unsafe { together::launch(launches) }
     }
 
     fn event(&self) -> Result<Event> {

@@ -112,7 +112,7 @@ const NARROW: &str = "32";
 /// The most threads of a block.
 const MOST_THREADS: u32 = 512;
 /// The arcs of a round below which delta doubles, unless they are set.
-pub(super) const BATCH: f64 = 131_072.0;
+const BATCH: f64 = 131_072.0;
 /// Threads count a little beyond the last vertex.
 pub(super) const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 
