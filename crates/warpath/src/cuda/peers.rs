@@ -314,9 +314,9 @@ pub(super) mod tests {
     #[cfg(emulator)]
     mod on_emulators {
         use super::super::*;
+        use crate::cuda::device::emulator::Emulator;
         use crate::cuda::device::memory::Pinned;
-        use crate::cuda::device::testing::several;
-        use crate::cuda::device::{Image, LaunchShape, arguments};
+        use crate::cuda::device::{Argument, Image, LaunchShape};
 
         static IMAGE: Image = Image { name: "tests", parts: &[] };
         const THREADS: u32 = 40;
@@ -325,7 +325,8 @@ pub(super) mod tests {
         /// Runs a test kernel on so many devices; what each has counted as wrong, or the error. `mine` is whether it takes its own array
         /// and a number of rounds.
         fn run(kernel: &str, count: usize, seed: u64, given_up: bool, rounds: Option<u32>) -> Result<Vec<u32>> {
-            let Some(devices) = several(count, seed).into_iter().next() else { return Ok(vec![0]) };
+            let numbered = |k: u32| Arc::new(Emulator::numbered(seed + u64::from(k), k)) as Arc<dyn Device>;
+            let devices: Vec<_> = (0..count as u32).map(numbered).collect();
             let made: Vec<_> = devices
                 .iter()
                 .map(|device| {
@@ -353,8 +354,8 @@ pub(super) mod tests {
                 .iter()
                 .zip(&peers)
                 .map(|((_, _, mine, wrong, _), peers)| match rounds {
-                    Some(_) => arguments![*peers, *mine, *wrong, rounds_to_run].to_vec(),
-                    None => arguments![*peers, *wrong].to_vec(),
+                    Some(_) => vec![peers.pointer(), mine.pointer(), wrong.pointer(), rounds_to_run.pointer()],
+                    None => vec![peers.pointer(), wrong.pointer()],
                 })
                 .collect();
             let mut launches = Vec::new();

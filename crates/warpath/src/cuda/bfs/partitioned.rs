@@ -460,7 +460,7 @@ mod tests {
         for fails_at in (1..80).step_by(3) {
             for place in 0..2 {
                 let failing = Arc::new(Failing::new(4, Fault::Lost, fails_at));
-                let mut devices: Vec<Arc<dyn Device>> = vec![Arc::new(Emulator::numbered(7, 1)); 2];
+                let mut devices = [1, 1].map(|ordinal| Arc::new(Emulator::numbered(7, ordinal)) as Arc<dyn Device>);
                 devices[place] = failing.clone();
                 match on(&devices, &graph).solve(Bfs::from(3).algorithm("partitioned:threads=32")) {
                     Ok(tree) => assert_eq!(tree.distances(), expected.distances()),

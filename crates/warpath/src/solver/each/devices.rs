@@ -259,7 +259,7 @@ mod tests {
             for place in 0..2 {
                 for fails_at in (1..100).step_by(23) {
                     let failing = Arc::new(Failing::new(4, Fault::Lost, fails_at));
-                    let mut devices: Vec<Arc<dyn Device>> = vec![Arc::new(Emulator::numbered(7, 1)); 2];
+                    let mut devices = [1, 1].map(|ordinal| Arc::new(Emulator::numbered(7, ordinal)) as Arc<dyn Device>);
                     devices[place] = failing.clone();
                     let solver = on(&devices, &graph);
                     let mut handed = 0;
