@@ -135,7 +135,7 @@ impl Source {
     fn build(&self) -> Result<(Vec<u8>, String), String> {
         let output = format!("{}.fatbin", self.image);
         let mut compiler = Command::new("toolkit/bin/nvcc");
-        compiler.current_dir(FIXED_DIRECTORY).args(["-std=c++17", "-O3", "-lineinfo", "-Werror", "all-warnings"]);
+        compiler.current_dir(FIXED_DIRECTORY).args(["-std=c++17", "-O3", "-Werror", "all-warnings"]);
         compiler.args(["-Xptxas", "-v,-warn-spills,-warn-lmem-usage,-Werror"]);
         compiler.args(["-fatbin", "--compress-mode=none", "-Itoolkit/include"]);
         for targets in CUBINS {

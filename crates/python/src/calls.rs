@@ -1,4 +1,7 @@
 //! Work without the interpreter: other threads of Python go on, Ctrl-C ends what takes long, and a bar shows how far it is.
+//!
+//! Searches are told to end, and do so soon. Nobody tells a reader of files or a generator: a call gives up waiting for it, and what it
+//! makes is dropped when it is done.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -19,6 +22,30 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) struct Calls {
     control: Control,
     progress: Arc<Mutex<Option<Progress>>>,
+}
+
+/// Runs work that can't be told to end on a thread of its own while other threads of Python run, too. This thread looks for signals
+/// meanwhile: after an exception of a handler the work goes on without anybody who waits for it.
+pub(crate) fn run_apart<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let (tell, told) = mpsc::channel();
+    let worker = thread::Builder::new().name("warpath-call".into()).spawn(move || {
+        // Nobody listens any more if a signal has come.
+        let _ = tell.send(with_threads(work));
+    });
+    let worker = worker.map_err(|error| exception(Error::NoThreads(format!("no thread for the call: {error}"))))?;
+    loop {
+        match py.detach(|| told.recv_timeout(LOOK)) {
+            Ok(done) => return done.map_err(exception),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            // The thread has gone without an answer: it panicked.
+            Err(RecvTimeoutError::Disconnected) => {
+                resume_unwind(worker.join().expect_err("a thread that ends in order has answered"))
+            }
+        }
+    }
 }
 
 impl Calls {

@@ -50,7 +50,8 @@ struct DlManagedTensor {
 /// A tensor with what it refers to.
 struct Exported {
     managed: DlManagedTensor,
-    shape: [i64; 1],
+    /// One or two lengths.
+    shape: Vec<i64>,
     _array: Arc<Array>,
 }
 
@@ -80,16 +81,27 @@ unsafe extern "C" fn forget(capsule: *mut ffi::PyObject) {
     }
 }
 
-/// An array of one dimension in the memory of a GPU.
+/// An array in the memory of a GPU: of one dimension, or a table row by row.
 ///
 /// CuPy, PyTorch, JAX, Numba and others take it without a copy: `cupy.asarray(array)`, `torch.from_dlpack(array)`. The memory is freed
 /// when nobody refers to it any more.
 #[pyclass(frozen, module = "warpath")]
 pub(crate) struct DeviceArray {
     array: Arc<Array>,
+    /// Rows and columns, if it is a table.
+    table: Option<[usize; 2]>,
 }
 
 impl DeviceArray {
+    /// An array of one dimension.
+    fn line(array: Arc<Array>) -> Self {
+        DeviceArray { array, table: None }
+    }
+
+    fn lengths(&self) -> Vec<usize> {
+        self.table.map_or_else(|| vec![self.array.len()], Vec::from)
+    }
+
     /// The code of NumPy and DLPack's.
     fn code(&self) -> (&'static str, u8) {
         match self.array.element() {
@@ -109,7 +121,7 @@ impl DeviceArray {
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let interface = PyDict::new(py);
-        interface.set_item("shape", (self.array.len(),))?;
+        interface.set_item("shape", self.shape(py)?)?;
         interface.set_item("typestr", self.type_string())?;
         let address = if self.array.is_empty() { 0 } else { self.array.address() };
         interface.set_item("data", (address, false))?;
@@ -138,7 +150,7 @@ impl DeviceArray {
             data: self.array.address() as *mut c_void,
             device_type: here.0,
             device_id: here.1,
-            dimensions: 1,
+            dimensions: self.lengths().len() as i32,
             type_code: self.code().1,
             type_bits: 8 * self.array.element().bytes() as u8,
             type_lanes: 1,
@@ -147,7 +159,7 @@ impl DeviceArray {
             byte_offset: 0,
         };
         let managed = DlManagedTensor { tensor, context: std::ptr::null_mut(), deleter: Some(delete) };
-        let shape = [self.array.len() as i64];
+        let shape = self.lengths().into_iter().map(|length| length as i64).collect();
         let exported = Box::into_raw(Box::new(Exported { managed, shape, _array: self.array.clone() }));
         // SAFETY: the box was just made, and stays where it is until the deleter frees it.
         let managed = unsafe {
@@ -177,10 +189,10 @@ impl DeviceArray {
         py.import("numpy")?.call_method1("dtype", (self.type_string(),))
     }
 
-    /// Its length, as a tuple.
+    /// Its length, or the numbers of its rows and columns, as a tuple.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, [self.array.len()])
+        PyTuple::new(py, self.lengths())
     }
 
     /// The number of the device that has it.
@@ -192,22 +204,27 @@ impl DeviceArray {
     /// A copy as a NumPy array.
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let found = py.detach(|| self.array.to_host()).map_err(exception)?;
-        Ok(match found {
+        let values = match found {
             HostArray::I32(values) => values.into_pyarray(py).into_any(),
             HostArray::I64(values) => values.into_pyarray(py).into_any(),
             HostArray::F32(values) => values.into_pyarray(py).into_any(),
             HostArray::F64(values) => values.into_pyarray(py).into_any(),
             _ => return Err(PyValueError::new_err("elements of another type")),
-        })
+        };
+        match self.table {
+            None => Ok(values),
+            Some(lengths) => values.call_method1("reshape", (lengths,)),
+        }
     }
 
     fn __len__(&self) -> usize {
-        self.array.len()
+        self.lengths()[0]
     }
 
     fn __repr__(&self) -> String {
-        let (name, length, device) = (self.array.element().name(), self.array.len(), self.array.device());
-        format!("<warpath.DeviceArray: {length} of {name} on cuda:{device}>")
+        let (name, device) = (self.array.element().name(), self.array.device());
+        let lengths: Vec<String> = self.lengths().iter().map(usize::to_string).collect();
+        format!("<warpath.DeviceArray: {} of {name} on cuda:{device}>", lengths.join(" x "))
     }
 }
 
@@ -231,13 +248,13 @@ impl DeviceTree {
     /// weights are, and infinity.
     #[getter]
     fn distances(&self) -> DeviceArray {
-        DeviceArray { array: self.distances.clone() }
+        DeviceArray::line(self.distances.clone())
     }
 
     /// The vertex before each on its path, -1 for sources and for what is unreachable, `int32`; `None` if they were left out.
     #[getter]
     fn predecessors(&self) -> Option<DeviceArray> {
-        self.predecessors.clone().map(|array| DeviceArray { array })
+        self.predecessors.clone().map(DeviceArray::line)
     }
 
     fn __repr__(&self) -> String {
@@ -260,5 +277,23 @@ impl Graph {
         let tree =
             self.kept.calls.run(py, false, || search(&*self.kept.resident()?, sources, predecessors, &control))?;
         Ok(DeviceTree::new(tree))
+    }
+
+    /// A table that stays on the device, where the graph is or is copied to: from some sources, or all vertices, to some targets, or all.
+    pub(crate) fn table_on_device(
+        &self,
+        py: Python<'_>,
+        sources: Option<Vec<VertexId>>,
+        targets: Option<&[VertexId]>,
+    ) -> PyResult<DeviceArray> {
+        let control = self.kept.calls.control();
+        let (table, rows) = self.kept.calls.run(py, false, || {
+            let graph = self.kept.resident()?;
+            let all = || (0..graph.vertices() as VertexId).collect();
+            let sources = sources.clone().unwrap_or_else(all);
+            Ok((graph.table(&sources, targets, &control)?, sources.len()))
+        })?;
+        let lengths = [rows, table.columns()];
+        Ok(DeviceArray { array: Arc::new(table.into_distances()), table: Some(lengths) })
     }
 }

@@ -10,8 +10,8 @@ use warpath::graph::{Direction, Labels, StringLabels};
 use warpath::hierarchy::Hierarchy;
 use warpath::{Format, ReadOptions};
 
+use crate::calls::run_apart;
 use crate::errors::exception;
-use crate::forks::with_threads;
 use crate::graph::Graph;
 use crate::kept::Options;
 
@@ -98,11 +98,10 @@ impl Graph {
     ) -> PyResult<Self> {
         let read_options = options(format, weights, source, target, directed, first_line)?;
         let solver_options = Options::new(engine, threads, memory)?;
-        let read = || {
+        run_apart(py, move || {
             let (graph, hierarchy) = Hierarchy::read_if_there(path, &read_options)?;
             Graph::open(graph, hierarchy, solver_options)
-        };
-        py.detach(|| with_threads(read)).map_err(exception)
+        })
     }
 
     /// Writes the graph to a file, in the format that its extension names: `.wpg` keeps everything, with the hierarchy if the graph is

@@ -18,6 +18,7 @@ use warpath::resident::ResidentGraph;
 use warpath::{Solver, VertexId};
 
 use crate::arrays::{WholeWeights, foreign, vertices, weights};
+use crate::calls::run_apart;
 use crate::construction::{of_edges, of_rows};
 use crate::errors::exception;
 use crate::forks::with_threads;
@@ -241,7 +242,8 @@ impl Graph {
         memory: Option<u64>,
     ) -> PyResult<Self> {
         let options = Options::new(engine, threads, memory)?;
-        py.detach(|| with_threads(|| Graph::open(warpath::generate(description)?, None, options))).map_err(exception)
+        let description = description.to_owned();
+        run_apart(py, move || Graph::open(warpath::generate(&description)?, None, options))
     }
 
     /// The number of vertices.

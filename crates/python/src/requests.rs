@@ -49,6 +49,16 @@ fn check_for_device(has_more: bool) -> PyResult<()> {
     Ok(())
 }
 
+/// The same of a table.
+fn check_table_for_device(has_more: bool) -> PyResult<()> {
+    if has_more {
+        return Err(PyValueError::new_err(
+            "on_device finds distances: successors, algorithm and progress are for the host",
+        ));
+    }
+    Ok(())
+}
+
 impl Graph {
     /// The tree that a search finds.
     fn tree<S: Search>(&self, py: Python<'_>, search: &S) -> PyResult<ShortestPathTree> {
@@ -116,33 +126,46 @@ impl Graph {
 
     /// The distances between all pairs of vertices, or from some sources, or to some targets: a row for each source, a column for each
     /// target. With `successors` also the first vertex after each source on a shortest path, for `DistanceMatrix.path`.
-    #[pyo3(signature = (*, sources=None, targets=None, successors=false, algorithm=None, progress=false))]
-    fn apsp(
-        slf: &Bound<'_, Self>,
+    ///
+    /// With `on_device` the table stays in the memory of a GPU: a `DeviceArray`, which CuPy, PyTorch and others take as it is, found by a
+    /// search from each source. A graph of the host is copied there first, and kept.
+    #[pyo3(signature = (*, sources=None, targets=None, successors=false, algorithm=None, progress=false, on_device=false))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
+    fn apsp<'py>(
+        slf: &Bound<'py, Self>,
         sources: Option<&Bound<'_, PyAny>>,
         targets: Option<&Bound<'_, PyAny>>,
         successors: bool,
         algorithm: Option<String>,
         progress: bool,
-    ) -> PyResult<DistanceMatrix> {
+        on_device: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        if on_device {
+            check_table_for_device(successors || algorithm.is_some() || progress)?;
+            let (sources, targets) = (some_vertices(sources, "sources")?, some_vertices(targets, "targets")?);
+            let table = this.table_on_device(py, sources, targets.as_deref())?;
+            return Ok(Bound::new(py, table)?.into_any());
+        }
         let request = table_request(sources, targets, algorithm)?;
         let request = if successors { request.with_successors() } else { request };
-        let this = slf.get();
         let (matrix, graph) =
-            this.solve_long(slf.py(), progress, |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
-        Ok(DistanceMatrix::new(graph, matrix))
+            this.solve_long(py, progress, |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
+        Ok(Bound::new(py, DistanceMatrix::new(graph, matrix))?.into_any())
     }
 
-    /// The distances from each of the `sources` to each of the `targets`: a row for each source, a column for each target.
-    #[pyo3(signature = (sources, targets, *, algorithm=None, progress=false))]
-    fn table(
-        slf: &Bound<'_, Self>,
+    /// The distances from each of the `sources` to each of the `targets`: a row for each source, a column for each target. `on_device` is
+    /// that of `apsp`.
+    #[pyo3(signature = (sources, targets, *, algorithm=None, progress=false, on_device=false))]
+    fn table<'py>(
+        slf: &Bound<'py, Self>,
         sources: &Bound<'_, PyAny>,
         targets: &Bound<'_, PyAny>,
         algorithm: Option<String>,
         progress: bool,
-    ) -> PyResult<DistanceMatrix> {
-        Self::apsp(slf, Some(sources), Some(targets), false, algorithm, progress)
+        on_device: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::apsp(slf, Some(sources), Some(targets), false, algorithm, progress, on_device)
     }
 
     /// Writes the distances that `apsp` finds into a `.npy` file as they are found, so that they may be far larger than the memory, and

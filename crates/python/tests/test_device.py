@@ -84,6 +84,13 @@ def test_answers_on_a_device_have_all_distances() -> None:
             graph.bfs(0, on_device=True, **more)  # type: ignore[call-overload]
 
 
+def test_tables_on_a_device_are_distances_alone() -> None:
+    graph = warpath.Graph(EDGES)
+    for more in [{"successors": True}, {"algorithm": "batched"}, {"progress": True}]:
+        with pytest.raises(ValueError, match="on_device"):
+            graph.apsp(on_device=True, **more)  # type: ignore[call-overload]
+
+
 def test_limits_that_a_device_would_not_keep() -> None:
     for options in [{"memory": 10**9}, {"engine": "cpu"}]:
         with pytest.raises(ValueError, match="limit"):
@@ -167,6 +174,26 @@ def test_other_weights() -> None:
     assert graph.sssp(0, on_device=True).distances.numpy().tolist() == EXPECTED
     graph.set_weights(2 * graph.weights)
     assert graph.sssp(0, on_device=True).distances.numpy().tolist() == [0, 10, 24, -1]
+
+
+@pytest.mark.parametrize("weights", [None, "float32", "float64", "int32"])
+def test_tables(weights: str | None) -> None:
+    cupy = gpu("cupy")
+    matrix = random_graph(4, weights or "float32")
+    lists = (*matrix.nonzero(), *([] if weights is None else [matrix.data]))
+    expected = warpath.Graph(lists, vertices=300, engine="cpu").apsp().distances
+    graph = warpath.Graph(tuple(cupy.asarray(array) for array in lists), vertices=300)
+    table = graph.apsp(on_device=True)
+    assert (table.shape, len(table)) == ((300, 300), 300)
+    assert "300 x 300" in repr(table)
+    for found in (table.numpy(), cupy.asarray(table).get(), cupy.from_dlpack(table).get()):
+        np.testing.assert_array_equal(found, expected)
+    some = graph.table([7, 7, 299], [3, 0], on_device=True)
+    np.testing.assert_array_equal(cupy.asarray(some).get(), expected[[7, 7, 299]][:, [3, 0]])
+    assert graph.table([], [1], on_device=True).shape == (0, 1)
+    with pytest.raises(ValueError, match="300"):
+        graph.table([300], [1], on_device=True)
+    assert "on cuda:" in repr(graph)
 
 
 def test_torch() -> None:

@@ -320,6 +320,23 @@ def test_keyboard_interrupt_in_a_block() -> None:
     assert [len(sources) for sources, _ in graph.apsp_blocks(sources=range(100), rows=50)] == [50, 50]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes of other systems")
+def test_keyboard_interrupt_while_a_file_is_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "endless.csv"
+    os.mkfifo(pipe)
+    main = threading.main_thread().ident
+    assert main is not None
+    timer = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
+    timer.start()
+    # Nobody writes into the pipe.
+    with pytest.raises(KeyboardInterrupt):
+        warpath.Graph.read(pipe)
+    timer.join()
+    # What still reads it comes to its end.
+    pipe.write_text("0,1,5\n")
+    assert warpath.Graph.generate("grid:3x3").vertices == 9
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of other systems")
 def test_keyboard_interrupt_without_a_handler_of_python() -> None:
     source = """

@@ -5,11 +5,16 @@
 // order of their tails, so warps go through the bits from front to back. A frontier of many vertices is taken window by window:
 // the rows of one window lie that close together, and the whole grid ends one before it begins the next.
 //
+// A bit for each group of 128 vertices tells whether any of them is there, so that a frontier of few vertices costs little more than
+// these.
+//
+//   Bits            the bits of the vertices, and those of the groups
 //   in_windows      a frontier, window by window
 //   for_vertices    its vertices, up to 32 at a time for a warp
-//   for_bits        the same of words that a warp has
+//   for_groups      its groups, one for each lane
+//   for_bits        the vertices of words that a warp has
 //   for_long_rows   its long rows, in pieces
-//   set_bit         marks a vertex, and says whether it was not marked
+//   set_bit         marks a vertex in plain bits, and says whether it was not marked
 //   All, Some       the vertices that a device has, with the arcs that leave them
 //
 // A round reads one array of bits, sets bits in the next one, and clears the one before (`clear`): three take turns.
@@ -53,6 +58,30 @@ __device__ __forceinline__ bool set_bit(u32* bits, u32 vertex) {
     const u32 bit = 1u << vertex % 32;
     return !(load(&bits[vertex / 32]) & bit) && !(atomicOr(&bits[vertex / 32], bit) & bit);
 }
+
+/// The bits of the vertices, one word after another, and then those of the groups.
+struct Bits {
+    u32* words;
+    u32 vertices;
+
+    __device__ __forceinline__ u32 group_count() const { return (vertices + group - 1) / group; }
+    __device__ __forceinline__ u32* groups() const { return words + group_count() * (group / 32); }
+    /// The words of a group.
+    __device__ __forceinline__ uint4* of_group(u64 g) const { return reinterpret_cast<uint4*>(words) + g; }
+    /// Notes that a group has some vertex.
+    __device__ __forceinline__ void note(u32 g) const { set_bit(groups(), g); }
+    /// Adds a vertex that nobody else adds.
+    __device__ __forceinline__ void add(u32 vertex) const {
+        atomicOr(&words[vertex / 32], 1u << vertex % 32);
+        note(vertex / group);
+    }
+    /// Adds a vertex; whether it was not there.
+    __device__ __forceinline__ bool insert(u32 vertex) const {
+        const bool is_new = set_bit(words, vertex);
+        if (is_new) note(vertex / group);
+        return is_new;
+    }
+};
 
 /// The place of a bit that is set in a word: of the first one for 0, and so on. The word has that many.
 __device__ __forceinline__ u32 place_of_bit(u32 word, u32 index) {
@@ -116,31 +145,39 @@ __device__ __forceinline__ void for_bits(uint4 words, u64 first, u64 step, Body 
     }
 }
 
-/// Calls `body(has, vertex)` for all vertices whose bit is set, 32 lanes together: those of the groups from `begin` to `end`.
+/// Calls `body(words, first, step)` for the groups from `begin` to `end` that have some vertex, 32 lanes together: a lane gets the words
+/// of the group `first + lane * step`, or none.
 ///
-/// Warps take turns, group by group. A warp looks at the groups of its next 32 turns at once, and packs their vertices.
+/// Warps take turns, group by group, and a warp looks at the groups of its next 32 turns at once.
 template <class Body>
-__device__ __forceinline__ void for_vertices(const u32* bits, u32 begin, u32 end, Body body) {
+__device__ __forceinline__ void for_groups(const Bits& bits, u32 begin, u32 end, Body body) {
     const u64 warps = warps_of_grid();
+    const u32* const groups = bits.groups();
     for (u64 first = begin + warp_of_grid(); first < end; first += warps * lanes_a_warp) {
         const u64 mine = first + lane_index() * warps;
         uint4 words = make_uint4(0, 0, 0, 0);
-        if (mine < end) words = load(reinterpret_cast<const uint4*>(bits) + mine);
-        for_bits(words, first, warps, body);
+        if (mine < end && is_set(groups, static_cast<u32>(mine))) words = load(bits.of_group(mine));
+        if (__any_sync(all_lanes, (words.x | words.y | words.z | words.w) != 0)) body(words, first, warps);
     }
+}
+
+/// Calls `body(has, vertex)` for all vertices whose bit is set, 32 lanes together: those of the groups from `begin` to `end`.
+template <class Body>
+__device__ __forceinline__ void for_vertices(const Bits& bits, u32 begin, u32 end, Body body) {
+    for_groups(bits, begin, end, [&](uint4 words, u64 first, u64 step) { for_bits(words, first, step, body); });
 }
 
 /// Calls `body(vertex, begin, end)` for the pieces of those long rows whose bit is set, all lanes of a warp together.
 /// `pieces` are the vertices and the numbers of all pieces in ascending order, of which those from `first_piece` to `end_piece` count.
 template <class Offset, class Body>
-__device__ __forceinline__ void for_long_rows(const u32* bits, const uint2* pieces, u32 first_piece, u32 end_piece,
+__device__ __forceinline__ void for_long_rows(const Bits& bits, const uint2* pieces, u32 first_piece, u32 end_piece,
                                               const Offset* offsets, Body body) {
     const u32 lane = lane_index();
     const u64 warps = warps_of_grid();
     for (u64 first = first_piece + warp_of_grid(); first < end_piece; first += warps * lanes_a_warp) {
         const u64 mine = first + lane * warps;
         const uint2 item = mine < end_piece ? load_constant(&pieces[mine]) : make_uint2(0, 0);
-        const u32 found = __ballot_sync(all_lanes, mine < end_piece && is_set(bits, item.x));
+        const u32 found = __ballot_sync(all_lanes, mine < end_piece && is_set(bits.words, item.x));
         for_lanes_of(found, [&](int from) {
             const u32 vertex = __shfl_sync(all_lanes, item.x, from), number = __shfl_sync(all_lanes, item.y, from);
             const Offset begin = load_constant(&offsets[vertex]) + static_cast<Offset>(number) * piece;
@@ -151,12 +188,15 @@ __device__ __forceinline__ void for_long_rows(const u32* bits, const uint2* piec
 }
 
 /// Clears all bits.
-__device__ __forceinline__ void clear(u32* bits, u32 groups) {
-    const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
-    for (u64 i = blockIdx.x * blockDim.x + threadIdx.x; i < groups; i += threads) {
-        uint4* const words = reinterpret_cast<uint4*>(bits) + i;
-        const uint4 now = load(words);
-        if ((now.x | now.y | now.z | now.w) != 0) store(words, make_uint4(0, 0, 0, 0));
+__device__ __forceinline__ void clear(const Bits& bits) {
+    const u32 lane = lane_index(), words = (bits.group_count() + 31) / 32, warps = warps_of_grid();
+    u32* const groups = bits.groups();
+    for (u32 word = warp_of_grid(); word < words; word += warps) {
+        const u32 some = load(&groups[word]);
+        if (some == 0) continue;
+        if (some >> lane & 1) store(bits.of_group(word * 32 + lane), make_uint4(0, 0, 0, 0));
+        __syncwarp();
+        if (lane == 0) store(&groups[word], 0);
     }
 }
 

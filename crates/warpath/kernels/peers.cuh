@@ -7,19 +7,18 @@
 //   know           the bits of other devices' vertices, as these have them
 //
 // A device writes its own memory, and others read it after the next meeting. Between two meetings nobody writes what others may
-// read then.
+// read then, but for distances, which fall: an earlier one is as true.
 //
 // `src/cuda/peers.rs` is the other half.
 #pragma once
 
-#include "collectives.cuh"
+#include "ordered.cuh"
 #include "system.cuh"
 #include "generated/peers.cuh"
 
 namespace peers {
 
-/// Vertices of a word of 128 bits.
-constexpr u32 group = 128;
+using ordered::group;
 
 /// A barrier of all devices: what each has written before it, all see after it. `read()` makes the numbers that this device
 /// tells, once its whole grid has come; it is called by one warp. Meetings of a launch are numbered from 1, and none is left out: letters
@@ -74,6 +73,11 @@ __device__ __forceinline__ bool meet(const Peers& peers, u32 meeting, Read read)
     return load(peers.have_come) != 0;
 }
 
+/// The bits that a device has in an array.
+__device__ __forceinline__ ordered::Bits bits_of(const Peers& peers, u32 array, u32 device) {
+    return {const_cast<u32*>(peers.arrays[array * most_devices + device]), peers.begins[peers.count]};
+}
+
 /// Calls `body(first, bits)` for the groups of this device's vertices in which other devices have set bits of an array, all lanes of a
 /// warp together: a lane gets the bits of the group `first + lane`.
 template <class Body>
@@ -85,8 +89,9 @@ __device__ __forceinline__ void from_peers(const Peers& peers, u32 array, Body b
         uint4 bits = make_uint4(0, 0, 0, 0);
         for (u32 device = 0; device < peers.count; device++) {
             if (device == peers.rank || mine >= end) continue;
-            const uint4* const theirs = reinterpret_cast<const uint4*>(peers.arrays[array * most_devices + device]);
-            const uint4 some = load_system(theirs + mine);
+            const ordered::Bits theirs = bits_of(peers, array, device);
+            if (!(load_system(&theirs.groups()[mine / 32]) >> mine % 32 & 1)) continue;
+            const uint4 some = load_system(theirs.of_group(mine));
             bits = make_uint4(bits.x | some.x, bits.y | some.y, bits.z | some.z, bits.w | some.w);
         }
         if (__any_sync(all_lanes, (bits.x | bits.y | bits.z | bits.w) != 0)) body(first, bits);

@@ -222,6 +222,7 @@ class Graph:
     ) -> DeviceTree:
         """The same, with an answer that stays in the memory of a GPU."""
 
+    @overload
     def apsp(
         self,
         *,
@@ -230,13 +231,35 @@ class Graph:
         successors: bool = False,
         algorithm: str | None = None,
         progress: bool = False,
+        on_device: Literal[False] = False,
     ) -> DistanceMatrix:
         """The distances between all pairs of vertices, or from some sources, or to some targets."""
 
+    @overload
+    def apsp(
+        self,
+        *,
+        sources: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        on_device: Literal[True],
+    ) -> DeviceArray:
+        """The same, as a table that stays in the memory of a GPU."""
+
+    @overload
     def table(
-        self, sources: ArrayLike, targets: ArrayLike, *, algorithm: str | None = None, progress: bool = False
+        self,
+        sources: ArrayLike,
+        targets: ArrayLike,
+        *,
+        algorithm: str | None = None,
+        progress: bool = False,
+        on_device: Literal[False] = False,
     ) -> DistanceMatrix:
         """The distances from each of the sources to each of the targets."""
+
+    @overload
+    def table(self, sources: ArrayLike, targets: ArrayLike, *, on_device: Literal[True]) -> DeviceArray:
+        """The same, as a table that stays in the memory of a GPU."""
 
     def apsp_to_npy(
         self,
@@ -296,7 +319,7 @@ class Graph:
 
 @final
 class DeviceArray:
-    """An array of one dimension in the memory of a GPU."""
+    """An array in the memory of a GPU: of one dimension, or a table row by row."""
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
@@ -314,8 +337,8 @@ class DeviceArray:
         """Its type, as NumPy has it."""
 
     @property
-    def shape(self) -> tuple[int]:
-        """Its length, as a tuple."""
+    def shape(self) -> tuple[int, ...]:
+        """Its length, or the numbers of its rows and columns, as a tuple."""
 
     @property
     def device(self) -> int:

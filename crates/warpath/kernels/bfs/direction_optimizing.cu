@@ -6,12 +6,11 @@
 // registers: 64
 // no-sass: STL
 #include "../frontier.cuh"
+#include "best_tails.cuh"
 #include "../generated/bfs/direction_optimizing.cuh"
 
 constexpr u32 unreached = ~0u;
 constexpr u32 no_vertex = ~0u;
-/// Of a longer row only the first arcs are looked at when the best tails are chosen.
-constexpr u32 most_looked_at = 4096;
 
 /// The queues of a level.
 template <class Offset>
@@ -57,8 +56,6 @@ struct Appender {
         }
     }
 };
-
-__device__ bool is_set(const u32* bits, u32 vertex) { return bits[vertex / 32] >> vertex % 32 & 1; }
 
 /// Relaxes the arcs of the frontier: each unvisited head is claimed by one thread, which sets its level and queues it.
 template <class Offset>
@@ -113,68 +110,6 @@ __device__ void top_down(const KernelArgument<Offset>& search, Appender<Offset>&
             if (__any_sync(all_lanes, mine)) next.append(mine, head);
         });
     });
-}
-
-/// Looks, for every vertex that is not in `before`, whether one of its arcs comes from there; `after` has those, too. A
-/// tail that was visited before the last level would have found the vertex itself, so nothing else tells the frontier.
-template <class Offset>
-__device__ void bottom_up(const KernelArgument<Offset>& search, const u32* before, u32* after, Level* turn, u32 level) {
-    const u32 lane = lane_index(), words = (search.vertices + 31) / 32;
-    const u32 warps = warps_of_grid(), warp = warp_of_grid();
-    u32 count = 0;
-    // A word takes a chain of loads from memory. Meanwhile the best tails for the next word are under way, and the visited
-    // bits of the one after that.
-    const auto visited_of = [&](u32 word) { return word < words ? before[word] : all_lanes; };
-    const auto heads_for = [&](u32 word, u32 visited) {
-        return !(visited >> lane & 1) ? load_once(&search.best_tails[word * 32 + lane]) : make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
-    };
-    u32 visited = visited_of(warp), visited_next = visited_of(warp + warps);
-    uint4 head = heads_for(warp, visited);
-    for (u32 word = warp; word < words; word += warps) {
-        const u32 visited_after_next = visited_of(word + 2 * warps);
-        const uint4 head_next = heads_for(word + warps, visited_next);
-        u32 found = 0;
-        if (visited != all_lanes) {
-            const u32 vertex = word * 32 + lane;
-            bool hit = false, unsure = false;
-            if (head.x != no_vertex) {
-                hit = is_set(before, head.x);
-                if (!hit && head.y != no_vertex) {
-                    const bool second = is_set(before, head.y);
-                    const bool third = head.z != no_vertex && is_set(before, head.z);
-                    const bool fourth = head.w != no_vertex && is_set(before, head.w);
-                    hit = second || third || fourth;
-                    unsure = !hit && head.w != no_vertex;  // there may be more
-                }
-            }
-            found = __ballot_sync(all_lanes, hit);
-            if (__any_sync(all_lanes, unsure)) {
-                Offset begin = 0, end = 0;
-                if (unsure) {
-                    begin = load_constant(&search.incoming_offsets[vertex]);
-                    end = load_constant(&search.incoming_offsets[vertex + 1]);
-                }
-                // The whole warp looks through one row after another.
-                for_lanes_of(__ballot_sync(all_lanes, end - begin > 4), [&](int from) {
-                    const Offset last = __shfl_sync(all_lanes, end, from);
-                    for (Offset arc = __shfl_sync(all_lanes, begin, from); arc < last; arc += lanes_a_warp) {
-                        const u32 tail = arc + lane < last ? load_constant(&search.incoming[arc + lane]) : no_vertex;
-                        if (__any_sync(all_lanes, tail != no_vertex && is_set(before, tail))) {
-                            found |= 1u << from;
-                            break;
-                        }
-                    }
-                });
-            }
-            if (found >> lane & 1) store(&search.levels[vertex], level);
-        }
-        if (lane == 0) after[word] = visited | found;
-        count += __popc(found);
-        visited = visited_next;
-        visited_next = visited_after_next;
-        head = head_next;
-    }
-    if (lane == 0 && count > 0) atomicAdd(&turn->found, count);
 }
 
 /// Queues the vertices that `after` has and `before` has not.
@@ -248,7 +183,10 @@ __device__ void run(const KernelArgument<Offset>& search) {
             if (is_cancelled(search.cancelled)) turn->cancelled = 1;
         }
         if (up) {
-            bottom_up(search, search.visited[now], search.visited[now ^ 1], turn, level);
+            const best_tails::Incoming<Offset> incoming = {search.incoming_offsets, search.incoming, search.best_tails};
+            const u32 count = best_tails::bottom_up(incoming, ordered::All{search.vertices}, search.visited[now], search.visited[now ^ 1],
+                                                    search.levels, level);
+            if (lane_index() == 0 && count > 0) atomicAdd(&turn->found, count);
             now ^= 1;
             bottom_up_levels++;
         } else {
@@ -269,58 +207,15 @@ WARPATH_KERNEL(bfs_direction_optimizing_32)
 extern "C" __global__ void __launch_bounds__(512, 2) bfs_direction_optimizing_64(KernelArgument<u64> search) { run(search); }
 WARPATH_KERNEL(bfs_direction_optimizing_64)
 
-/// Chooses for each vertex the tails with the most arcs, which are visited first in all likelihood, and marks the
-/// vertices without any arc, in or out. In long rows each lane proposes one, so not quite the best are chosen. O(arcs)
-/// work.
 template <class Offset>
 __device__ void choose_best_tails(const Offset* incoming_offsets, const u32* incoming, const Offset* offsets, u32 vertices,
-                             uint4* best_tails, u32* settled) {
-    const u32 lane = lane_index(), words = (vertices + 31) / 32;
-    const u32 warps = warps_of_grid(), warp = warp_of_grid();
-    for (u32 word = warp; word < words; word += warps) {
-        u32 without = 0;
-        uint4 mine = make_uint4(no_vertex, no_vertex, no_vertex, no_vertex);
-        for (u32 k = 0; k < lanes_a_warp; k++) {
-            const u32 vertex = word * 32 + k;
-            Offset begin = 0, end = 0;
-            bool leads_nowhere = true;
-            if (vertex < vertices) {
-                begin = load_constant(&incoming_offsets[vertex]);
-                end = load_constant(&incoming_offsets[vertex + 1]);
-                leads_nowhere = load_constant(&offsets[vertex]) == load_constant(&offsets[vertex + 1]);
-            }
-            if (begin == end && leads_nowhere) without |= 1u << k;
-            // Number of arcs + 1, and the complement of the tail: the greatest is the best.
-            u64 proposal = 0;
-            const Offset looked_at = end - begin > most_looked_at ? begin + most_looked_at : end;
-            for (Offset arc = begin + lane; arc < looked_at; arc += lanes_a_warp) {
-                const u32 tail = load_constant(&incoming[arc]);
-                const u32 degree = static_cast<u32>(load_constant(&offsets[tail + 1]) - load_constant(&offsets[tail]));
-                proposal = max(proposal, (static_cast<u64>(degree) + 1) << 32 | static_cast<u32>(~tail));
-            }
-            u32 chosen[4];
-#pragma unroll
-            for (u32 j = 0; j < 4; j++) {
-                u64 best = proposal;
-#pragma unroll
-                for (u32 by = lanes_a_warp / 2; by > 0; by /= 2) {
-                    best = max(best, __shfl_xor_sync(all_lanes, best, static_cast<int>(by)));
-                }
-                chosen[j] = best > 0 ? ~static_cast<u32>(best) : no_vertex;
-                if (proposal == best) proposal = 0;
-            }
-            // A vertex with more than four arcs names four tails: parallel arcs may hide the others.
-            if (end - begin > 4) {
-#pragma unroll
-                for (u32 j = 1; j < 4; j++) {
-                    if (chosen[j] == no_vertex) chosen[j] = chosen[0];
-                }
-            }
-            if (lane == k) mine = make_uint4(chosen[0], chosen[1], chosen[2], chosen[3]);
-        }
-        if (word * 32 + lane < vertices) best_tails[word * 32 + lane] = mine;
-        if (lane == 0) settled[word] = without;
-    }
+                                  uint4* best_tails, u32* settled) {
+    const auto degree_of = [&](u32 vertex) {
+        return static_cast<u32>(load_constant(&offsets[vertex + 1]) - load_constant(&offsets[vertex]));
+    };
+    const auto leads_nowhere = [&](u32 vertex) { return degree_of(vertex) == 0; };
+    const ordered::All all{vertices};
+    best_tails::choose_best_tails(incoming_offsets, incoming, all, leads_nowhere, degree_of, best_tails, settled);
 }
 
 extern "C" __global__ void __launch_bounds__(512)

@@ -23,7 +23,7 @@ static_assert(offsetof(Letter, number) == 48, "");
 /// The devices that search together, as one of them sees them.
 struct Peers {
     Letter* mail[8];  // Two letters from each device, in the memory of each.
-    const u32* arrays[32];  // Four arrays of each device.
+    const u32* arrays[40];  // Five arrays of each device.
     Letter* joined;  // What the devices told at the last meeting, in this device's memory.
     u32* have_come;  // Whether all came.
     const u32* given_up;  // Set by the host if nobody should wait any more.
@@ -35,18 +35,18 @@ struct Peers {
     u32 beyond;
     u32 targets_in_all;  // How many targets the search waits for on all devices.
 };
-static_assert(sizeof(Peers) == 408, "");
+static_assert(sizeof(Peers) == 472, "");
 static_assert(offsetof(Peers, mail) == 0, "");
 static_assert(offsetof(Peers, arrays) == 64, "");
-static_assert(offsetof(Peers, joined) == 320, "");
-static_assert(offsetof(Peers, have_come) == 328, "");
-static_assert(offsetof(Peers, given_up) == 336, "");
-static_assert(offsetof(Peers, number) == 344, "");
-static_assert(offsetof(Peers, begins) == 352, "");
-static_assert(offsetof(Peers, count) == 388, "");
-static_assert(offsetof(Peers, rank) == 392, "");
-static_assert(offsetof(Peers, first) == 396, "");
-static_assert(offsetof(Peers, beyond) == 400, "");
-static_assert(offsetof(Peers, targets_in_all) == 404, "");
+static_assert(offsetof(Peers, joined) == 384, "");
+static_assert(offsetof(Peers, have_come) == 392, "");
+static_assert(offsetof(Peers, given_up) == 400, "");
+static_assert(offsetof(Peers, number) == 408, "");
+static_assert(offsetof(Peers, begins) == 416, "");
+static_assert(offsetof(Peers, count) == 452, "");
+static_assert(offsetof(Peers, rank) == 456, "");
+static_assert(offsetof(Peers, first) == 460, "");
+static_assert(offsetof(Peers, beyond) == 464, "");
+static_assert(offsetof(Peers, targets_in_all) == 468, "");
 
 }  // namespace peers

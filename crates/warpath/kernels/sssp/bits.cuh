@@ -13,6 +13,7 @@
 namespace zero_copy {
 
 using ordered::All;
+using ordered::Bits;
 using ordered::Some;
 
 /// No distance at all.
@@ -66,7 +67,8 @@ struct Marker {
     using Distance = typename Lane::Distance;
     const KernelArgument<Lane, Offset>& search;
     const Mine mine;
-    u32* const near;  // bits of the next round
+    const Bits near;  // of the next round
+    const Bits far;
     Sums& sums;
     u32 items = 0;
     u32 entered = 0;
@@ -76,7 +78,7 @@ struct Marker {
 
     /// Marks a vertex for the next round.
     __device__ __forceinline__ void mark(u32 vertex, bool is_new) {
-        if (!ordered::set_bit(near, vertex)) return;
+        if (!near.insert(vertex)) return;
         items++;
         entered += is_new;
     }
@@ -84,15 +86,18 @@ struct Marker {
     /// A vertex fell from the distance `old` to `distance`.
     __device__ __forceinline__ void fell(u32 vertex, Distance old, Distance distance, Distance threshold) {
         improvements++;
-        if (!mine.has(vertex)) {
-            // Whoever has the vertex looks at the bit, and at the distance.
-            ordered::set_bit(near, vertex);
-        } else if (distance < threshold) {
+        // Whoever has the vertex looks at the bit, and at the distance.
+        if (distance < threshold || !mine.has(vertex)) {
             mark(vertex, old >= threshold);
         } else {
-            ordered::set_bit(search.far, vertex);
-            least = min(least, distance);
+            put_off(vertex, distance);
         }
+    }
+
+    /// Notes that a vertex is beyond the threshold.
+    __device__ __forceinline__ void put_off(u32 vertex, Distance distance) {
+        far.insert(vertex);
+        least = min(least, distance);
     }
 
     /// Adds up what all warps have noted.
@@ -146,7 +151,7 @@ __device__ __forceinline__ void relax(const KernelArgument<Lane, Offset>& search
 
 /// Relaxes the arcs of the vertices of a window whose bit is set.
 template <class Lane, class Offset, class Mine>
-__device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset, Mine>& next, const u32* bits, uint2 begin_of_window,
+__device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset, Mine>& next, const Bits& bits, uint2 begin_of_window,
                        uint2 end_of_window, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
     using ArcOfLane = Arc<typename Lane::Weight>;
@@ -189,8 +194,7 @@ __device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, 
             begin = load_constant(&search.offsets[tail]);
             const Offset end = load_constant(&search.offsets[tail + 1]);
             if (distance >= threshold) {
-                ordered::set_bit(search.far, tail);
-                next.least = min(next.least, distance);
+                next.put_off(tail, distance);
             } else if (end - begin <= ordered::piece) {
                 degree = static_cast<u32>(end - begin);
             }
@@ -223,15 +227,25 @@ __device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, 
 template <class Lane, class Offset, class Mine>
 __device__ void split(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset, Mine>& next, typename Lane::Distance settled, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
-    ordered::for_vertices(search.far, next.mine.first_group(), next.mine.end_group(), [&](bool has, u32 vertex) {
-        if (!has) return;
-        const Distance distance = load(&search.distances[vertex]);
-        if (distance >= threshold) {
-            next.least = min(next.least, distance);
-            return;
+    const Bits& far = next.far;
+    ordered::for_groups(far, next.mine.first_group(), next.mine.end_group(), [&](uint4 words, u64 first, u64 step) {
+        ordered::for_bits(words, first, step, [&](bool has, u32 vertex) {
+            if (!has) return;
+            const Distance distance = load(&search.distances[vertex]);
+            if (distance >= threshold) {
+                next.least = min(next.least, distance);
+                return;
+            }
+            atomicAnd(&far.words[vertex / 32], ~(1u << vertex % 32));
+            if (distance >= settled) next.mark(vertex, true);
+        });
+        __syncwarp();
+        // Nobody else changes these groups now: those that are empty are not looked at again.
+        if ((words.x | words.y | words.z | words.w) != 0) {
+            const u64 mine = first + lane_index() * step;
+            const uint4 left = load(far.of_group(mine));
+            if ((left.x | left.y | left.z | left.w) == 0) atomicAnd(&far.groups()[mine / 32], ~(1u << mine % 32));
         }
-        atomicAnd(&search.far[vertex / 32], ~(1u << vertex % 32));
-        if (distance >= settled) next.mark(vertex, true);
     });
 }
 

@@ -15,10 +15,11 @@ using namespace zero_copy;
 /// The arrays that others read: three of marks, and
 constexpr u32 distance_array = 3;
 
-/// Lowers the distances of this device's vertices to what others have found for them.
+/// Lowers the distances of this device's vertices to what others have found for them in the last round, and marks these for this one,
+/// or puts them off.
 template <class Lane, class Offset>
 __device__ void receive(const KernelArgument<Lane, Offset>& search, const peers::Peers& peers, Marker<Lane, Offset, Some>& next,
-                        u32 array, typename Lane::Distance threshold) {
+                        const Bits& near, u32 array, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
     peers::from_peers(peers, array, [&](u64 first, uint4 bits) {
         ordered::for_bits(bits, first, 1, [&](bool has, u32 vertex) {
@@ -33,7 +34,11 @@ __device__ void receive(const KernelArgument<Lane, Offset>& search, const peers:
             if (distance >= old) return;
             // Nobody else has this vertex.
             store(&search.distances[vertex], distance);
-            next.fell(vertex, old, distance, threshold);
+            if (distance < threshold) {
+                near.insert(vertex);
+            } else {
+                next.put_off(vertex, distance);
+            }
         });
     });
 }
@@ -53,11 +58,11 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search, 
     using Distance = typename Lane::Distance;
     __shared__ Sums sums;
     __shared__ State<Distance> state;
-    __shared__ u32 meetings;
     const Some mine{peers.first, peers.beyond};
+    const Bits far{search.far, search.vertices};
+    const auto near_of = [&](u32 round) { return Bits{search.near[round % 3], search.vertices}; };
     const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
     if (threadIdx.x == 0) {
-        meetings = 0;
         sums = Sums{0, 0, 0, 0, nothing};
         state = first_state(search);
     }
@@ -67,26 +72,25 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search, 
         const u32 round = state.round;
         const Distance threshold = state.threshold, settled = state.settled;
         Turn* const turn = &search.turns[round % 3];
-        Marker<Lane, Offset, Some> next{search, mine, search.near[(round + 1) % 3], sums};
-        const bool splits = state.splits;
-        if (splits) {
+        Marker<Lane, Offset, Some> next{search, mine, near_of(round + 1), far, sums};
+        if (state.splits) {
+            // Nobody has marked anything in the last round.
             split(search, next, settled, threshold);
         } else {
+            // After a split there is nothing from others yet.
+            if (peers.count > 1 && (state.thresholds > 1 ? state.rounds > 1 : round > 0)) {
+                receive(search, peers, next, near_of(round), round % 3, threshold);
+                grid_barrier();
+            }
             const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
             ordered::in_windows(windows, state.frontier, [&](uint2 begin, uint2 end) {
-                expand(search, next, search.near[round % 3], begin, end, threshold);
+                expand(search, next, near_of(round), begin, end, threshold);
             });
         }
-        ordered::clear(search.near[(round + 2) % 3], All{search.vertices}.end_group());
+        ordered::clear(near_of(round + 2));
         if (is_first) {
             search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, nothing};
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
-        }
-        if (!splits) {
-            // No distance changes while far vertices are split.
-            const auto little = [] { return peers::Letter{{0, 0, 0, 0, 0}, 0, 0}; };
-            if (!peers::meet(peers, meetings + 1, little)) return;
-            receive(search, peers, next, (round + 1) % 3, threshold);
         }
         next.finish(turn);
         const auto tell = [&] {
@@ -94,9 +98,8 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search, 
             const u64 left = news.items == 0 ? unsettled(search, threshold) : 0;
             return peers::Letter{{news.items, news.entered, news.arcs, news.cancelled, left}, news.least, 0};
         };
-        if (!peers::meet(peers, meetings + (splits ? 1 : 2), tell)) return;
+        if (!peers::meet(peers, round + 1, tell)) return;
         if (threadIdx.x == 0) {
-            meetings += splits ? 1 : 2;
             const peers::Letter* const all = peers.joined;
             const News news = {load(&all->sums[0]), load(&all->sums[1]), load(&all->sums[2]), load(&all->least),
                                load(&all->sums[3]) != 0};

@@ -16,6 +16,8 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
     __shared__ Sums sums;
     __shared__ State<Distance> state;
     const All mine{search.vertices};
+    const Bits far{search.far, search.vertices};
+    const auto near_of = [&](u32 round) { return Bits{search.near[round % 3], search.vertices}; };
     const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
     if (threadIdx.x == 0) {
         sums = Sums{0, 0, 0, 0, nothing};
@@ -30,16 +32,16 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
             break;
         }
         Turn* const turn = &search.turns[round % 3];
-        Marker<Lane, Offset, All> next{search, mine, search.near[(round + 1) % 3], sums};
+        Marker<Lane, Offset, All> next{search, mine, near_of(round + 1), far, sums};
         if (state.splits) {
             split(search, next, settled, threshold);
         } else {
             const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
             ordered::in_windows(windows, state.frontier, [&](uint2 begin, uint2 end) {
-                expand(search, next, search.near[round % 3], begin, end, threshold);
+                expand(search, next, near_of(round), begin, end, threshold);
             });
         }
-        ordered::clear(search.near[(round + 2) % 3], mine.end_group());
+        ordered::clear(near_of(round + 2));
         if (is_first) {
             search.turns[(round + 1) % 3] = Turn{0, 0, 0, 0, 0, nothing};
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);

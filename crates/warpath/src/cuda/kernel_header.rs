@@ -415,6 +415,7 @@ mod tests {
         bfs::many_sources::arrays::header,
         bfs::multi_hop::header,
         bfs::one_block::header,
+        bfs::partitioned::header,
         bfs::singh::header,
         bfs::zero_copy::header,
         closure::warshall::header,

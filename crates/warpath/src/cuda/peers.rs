@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
-use super::device::{Device, Launch};
+use super::device::{Argument, Device, Function, Launch, LaunchShape};
 use super::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
 use super::launch::{Waiting, finish_all};
 use crate::algorithms::{Parameter, Parameters, Unset, Values};
@@ -46,8 +46,8 @@ kernel_header! {
     pub(super) struct Peers {
         /// Two letters from each device, in the memory of each.
         pub(super) mail: [DeviceMutPtr<Letter>; 8],
-        /// Four arrays of each device.
-        pub(super) arrays: [DevicePtr<u32>; 32],
+        /// Five arrays of each device.
+        pub(super) arrays: [DevicePtr<u32>; 40],
         /// What the devices told at the last meeting, in this device's memory.
         pub(super) joined: DeviceMutPtr<Letter>,
         /// Whether all came.
@@ -93,7 +93,7 @@ pub(crate) fn parts_of(parameters: &Parameters) -> usize {
 /// How many devices may search together.
 pub(crate) const MOST: usize = MOST_DEVICES as usize;
 /// Arrays that others read.
-pub(super) const ARRAYS: usize = 4;
+pub(super) const ARRAYS: usize = 5;
 
 /// The vertices of each of so many devices: their first ones, and the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Parts {
     }
 
     /// Those of these vertices, in ascending order, that one has.
-    pub(super) fn some_of<'v>(&self, part: usize, vertices: &'v [VertexId]) -> &'v [VertexId] {
+    fn some_of<'v>(&self, part: usize, vertices: &'v [VertexId]) -> &'v [VertexId] {
         let place = |end: u32| vertices.partition_point(|&v| v < end);
         &vertices[place(self.0[part])..place(self.0[part + 1])]
     }
@@ -177,7 +177,7 @@ impl Mailbox {
 
     /// The number of the last meeting of any of these devices, once they have come here: after a search that was given up, some
     /// may have come further than others. A device that is lost has no number, and no search any more.
-    pub(super) fn last_number<'a>(mailboxes: impl Iterator<Item = (&'a Mailbox, &'a Pool)>) -> u64 {
+    fn last_number<'a>(mailboxes: impl Iterator<Item = (&'a Mailbox, &'a Pool)>) -> u64 {
         let number = |(mailbox, pool): (&Mailbox, &Pool)| {
             pool.read_array(mailbox.joined).map_or(0, |[letter]: [Letter; 1]| letter.number)
         };
@@ -195,7 +195,7 @@ pub(super) struct Seen {
 
 impl Peers {
     /// The devices with these parts, as each of them sees them.
-    pub(super) fn of(parts: &Parts, devices: &[Seen]) -> Vec<Self> {
+    fn of(parts: &Parts, devices: &[Seen]) -> Vec<Self> {
         let mut common = Peers {
             mail: [DeviceMutPtr::NULL; MOST],
             arrays: [DevicePtr::NULL; ARRAYS * MOST],
@@ -242,9 +242,82 @@ pub(crate) fn check_reach(devices: &[Arc<dyn Device>]) -> Result<()> {
     Ok(())
 }
 
+/// Devices that have a graph together, and how far their meetings have come.
+#[derive(Debug)]
+pub(super) struct Together {
+    devices: Vec<Arc<dyn Device>>,
+    parts: Parts,
+    /// As each of them sees the others.
+    peers: Vec<Peers>,
+    /// Of the last meeting.
+    number: u64,
+}
+
+/// What one device does in a search.
+#[derive(Debug)]
+pub(super) struct Member<'a> {
+    pub(super) function: Function,
+    pub(super) shape: LaunchShape,
+    pub(super) pool: &'a Pool,
+    pub(super) mailbox: &'a Mailbox,
+    pub(super) waiting: &'a Waiting,
+}
+
+impl Together {
+    /// Devices with these parts, as others see them.
+    pub(super) fn new(devices: &[Arc<dyn Device>], parts: Parts, seen: &[Seen]) -> Self {
+        Together { devices: devices.to_vec(), peers: Peers::of(&parts, seen), parts, number: 0 }
+    }
+
+    /// Those of these vertices, in ascending order, that a device has.
+    pub(super) fn some_of<'v>(&self, part: usize, vertices: &'v [VertexId]) -> &'v [VertexId] {
+        self.parts.some_of(part, vertices)
+    }
+
+    /// The number of the last meeting.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Launches the kernel of each device with its argument, and waits for all of them; returns the seconds that the longest took. After
+    /// an error no kernel runs any more. The search waits for so many targets on all devices.
+    pub(super) fn run<A: Argument>(
+        &mut self,
+        members: &[Member<'_>],
+        arguments: &[A],
+        targets: usize,
+        control: &Control,
+    ) -> Result<f64> {
+        let peers: Vec<Peers> = (members.iter().zip(&self.peers))
+            .map(|(member, peers)| Peers {
+                number: self.number,
+                given_up: member.waiting.cancelled(),
+                targets_in_all: targets as u32,
+                ..*peers
+            })
+            .collect();
+        let mut lists: Vec<_> =
+            arguments.iter().zip(&peers).map(|(argument, peers)| [argument.pointer(), peers.pointer()]).collect();
+        let launches = members.iter().zip(&mut lists).map(|(member, arguments)| Launch {
+            device: &**member.pool.device(),
+            function: member.function,
+            shape: member.shape,
+            arguments,
+        });
+        let mut launches: Vec<Launch<'_>> = launches.collect();
+        let waiting: Vec<&Waiting> = members.iter().map(|member| member.waiting).collect();
+        let seconds = run_together(&mut launches, &waiting, &self.devices, control);
+        // After a search that was given up some may have come further than others.
+        let asked = if seconds.is_ok() { &members[..1] } else { members };
+        let last = Mailbox::last_number(asked.iter().map(|member| (member.mailbox, member.pool)));
+        self.number = self.number.max(last);
+        seconds
+    }
+}
+
 /// Launches a kernel on each device and waits for all of them; returns the seconds that the longest took. After an error no kernel
 /// runs any more.
-pub(super) fn run_together(
+fn run_together(
     launches: &mut [Launch<'_>],
     waiting: &[&Waiting],
     devices: &[Arc<dyn Device>],
@@ -314,9 +387,9 @@ pub(super) mod tests {
     #[cfg(emulator)]
     mod on_emulators {
         use super::super::*;
+        use crate::cuda::device::Image;
         use crate::cuda::device::emulator::Emulator;
         use crate::cuda::device::memory::Pinned;
-        use crate::cuda::device::{Argument, Image, LaunchShape};
 
         static IMAGE: Image = Image { name: "tests", parts: &[] };
         const THREADS: u32 = 40;

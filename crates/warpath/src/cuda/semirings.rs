@@ -109,6 +109,17 @@ impl DeviceSemiring {
         with_semiring!(self, S => S::NAME)
     }
 
+    /// It and no other.
+    pub(in crate::cuda) fn alone(self) -> &'static [Self] {
+        match self {
+            DeviceSemiring::Narrow => &[DeviceSemiring::Narrow],
+            DeviceSemiring::Wide => &[DeviceSemiring::Wide],
+            DeviceSemiring::Signed => &[DeviceSemiring::Signed],
+            DeviceSemiring::Single => &[DeviceSemiring::Single],
+            DeviceSemiring::Double => &[DeviceSemiring::Double],
+        }
+    }
+
     /// How many 32-bit words a distance is.
     pub(crate) fn words(self) -> u64 {
         with_semiring!(self, S => size_of::<<S as MinPlus>::Distance>() as u64 / 4)

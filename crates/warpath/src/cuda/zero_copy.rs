@@ -59,20 +59,37 @@ pub(super) fn words_of_bits(vertices: u64) -> u64 {
     vertices.div_ceil(128) * 4
 }
 
-/// Sets the bits of these vertices, which ascend, and clears all others, in stream order.
-pub(super) fn mark(pool: &Pool, bits: DeviceSlice<u32>, vertices: &[VertexId]) -> Result<()> {
+/// The words of a frontier: the bits of the vertices, and then those of the groups of 128 of which some vertex is there.
+pub(super) fn words_of_frontier(vertices: u64) -> u64 {
+    words_of_bits(vertices) + vertices.div_ceil(GROUP).div_ceil(128) * 4
+}
+
+/// Vertices that have one bit together.
+const GROUP: u64 = 128;
+
+/// Makes these vertices of so many, which ascend, the frontier, in stream order.
+pub(super) fn mark(pool: &Pool, frontier: DeviceSlice<u32>, all: u64, vertices: &[VertexId]) -> Result<()> {
+    let words = words_of_bits(all);
+    let groups: Vec<u32> =
+        vertices.chunk_by(|a, b| a / GROUP as u32 == b / GROUP as u32).map(|some| some[0] / GROUP as u32).collect();
+    set_bits(pool, frontier.part(0, words), vertices)?;
+    set_bits(pool, frontier.part(words, frontier.length() - words), &groups)
+}
+
+/// Sets these bits, which ascend, and clears all others.
+fn set_bits(pool: &Pool, bits: DeviceSlice<u32>, places: &[u32]) -> Result<()> {
     /// From here on one large copy is quicker than many small ones.
     const MANY: usize = 64;
-    let word = |vertices: &[VertexId]| vertices.iter().fold(0_u32, |word, v| word | 1 << (v % 32));
-    if vertices.len() < MANY {
+    let word = |places: &[u32]| places.iter().fold(0_u32, |word, place| word | 1 << (place % 32));
+    if places.len() < MANY {
         pool.fill(bits, 0)?;
-        let mut chunks = vertices.chunk_by(|a, b| a / 32 == b / 32);
+        let mut chunks = places.chunk_by(|a, b| a / 32 == b / 32);
         return chunks.try_for_each(|some| pool.upload(bits.part(u64::from(some[0] / 32), 1), &[word(some)]));
     }
     pool.upload_with(bits, bits.length() as usize, |range, piece| {
-        let mut rest = &vertices[vertices.partition_point(|&v| ((v / 32) as usize) < range.start)..];
+        let mut rest = &places[places.partition_point(|&place| ((place / 32) as usize) < range.start)..];
         for (index, there) in range.zip(piece) {
-            let (here, later) = rest.split_at(rest.partition_point(|&v| (v / 32) as usize == index));
+            let (here, later) = rest.split_at(rest.partition_point(|&place| (place / 32) as usize == index));
             *there = word(here);
             rest = later;
         }
@@ -119,7 +136,7 @@ impl Windows {
     pub(super) fn of(graph: &Graph, bytes_of_arc: u64, parameters: &Parameters) -> Self {
         /// Fewer rows than these come as soon from all over the array.
         const WORTH_A_BARRIER: u32 = 256;
-        const GROUP: usize = 128;
+        const GROUP: usize = self::GROUP as usize;
         let asked = parameters.get(WINDOW.name);
         let arcs = (asked.unwrap_or(WINDOW_BYTES) as u64 / bytes_of_arc).max(1);
         let offsets = graph.csr().offsets();
@@ -138,8 +155,7 @@ impl Windows {
 
     /// One window with all rows of these vertices, of which the first is a multiple of 128.
     pub(super) fn one(vertices: Range<usize>, pieces: u64) -> Self {
-        const GROUP: usize = 128;
-        let group = |v: usize| v.div_ceil(GROUP) as u32;
+        let group = |v: usize| v.div_ceil(GROUP as usize) as u32;
         let begins = vec![[group(vertices.start), 0], [group(vertices.end), pieces as u32]];
         Windows { begins, least: 0 }
     }

@@ -353,7 +353,7 @@ impl Sssp {
         if self.algorithm.is_some() {
             return self.on_cuda(solver).map(Some);
         }
-        let mut width = searches.next_power_of_two().min(many_sources::widest(&solver.graph));
+        let mut width = searches.next_power_of_two().min(many_sources::widest(&*solver.graph));
         loop {
             let named = format!("{}:width={width}", many_sources::ALGORITHM.info.name);
             let many = solver.facts.sssp.get(Some(&named), || find_on_cuda(solver, Some(&named)))?;

@@ -24,7 +24,7 @@ struct KernelArgument {
     const uint2* best_tails;
     u32* levels;
     u32* visited;  // Bits.
-    u32* frontier[3];  // Bits of the vertices of a level. Three take turns.
+    u32* frontier[3];  // The vertices of a level, and their groups, as bits. Three take turns.
     const uint2* pieces;  // Vertices and numbers of the pieces of long rows.
     const uint2* windows;  // The first group of vertices and the first piece of each window.
     Turn* turns;  // Three.

@@ -27,8 +27,8 @@ struct KernelArgument {
     const Offset* offsets;
     const Arc<typename Lane::Weight>* arcs;
     typename Lane::Distance* distances;
-    u32* near[3];  // Bits of the vertices to be expanded. Three take turns.
-    u32* far;  // Bits of vertices at or above the threshold; some may be nearer by now.
+    u32* near[3];  // The vertices to be expanded, and their groups, as bits. Three take turns.
+    u32* far;  // The same of vertices at or above the threshold; some may be nearer by now.
     const uint2* pieces;  // Vertices and numbers of the pieces of long rows.
     const uint2* windows;  // The first group of vertices and the first piece of each window.
     Turn* turns;  // Three.

@@ -38,6 +38,7 @@ use crate::cuda::bfs::many_sources as bfs;
 use crate::cuda::bfs::one_block::DISTANCES;
 use crate::cuda::device::Device;
 use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::graph::Extent;
 use crate::cuda::sssp::{DeviceSemiring, many_sources as sssp};
 use crate::graph::{VertexId, WeightKind};
 use crate::plan::Plan;
@@ -86,19 +87,8 @@ pub(crate) const ROWS: Parameter = Parameter {
     values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "as many as have 1 GB of distances".into())),
 };
 
-/// The semirings of one.
-fn only(semiring: DeviceSemiring) -> &'static [DeviceSemiring] {
-    match semiring {
-        DeviceSemiring::Narrow => &[DeviceSemiring::Narrow],
-        DeviceSemiring::Wide => &[DeviceSemiring::Wide],
-        DeviceSemiring::Signed => &[DeviceSemiring::Signed],
-        DeviceSemiring::Single => &[DeviceSemiring::Single],
-        DeviceSemiring::Double => &[DeviceSemiring::Double],
-    }
-}
-
 fn sizes(task: &SearchesTask<'_>) -> sssp::Sizes {
-    sssp::Sizes::in_semirings(task.graph, task.parameters, only(task.semiring), task.rows)
+    sssp::Sizes::in_semirings(task.graph, task.parameters, task.semiring.alone(), task.rows)
 }
 
 fn plan(task: &SearchesTask<'_>) -> Plan {
@@ -111,10 +101,22 @@ fn plan(task: &SearchesTask<'_>) -> Plan {
 fn prepare<'g>(device: &Arc<dyn Device>, task: &SearchesTask<'g>) -> Result<Box<dyn Searches + 'g>> {
     let SearchesTask { graph, semiring, parameters, rows, .. } = *task;
     if graph.weight_kind() == WeightKind::Unit {
-        let searches = bfs::prepare(device, graph, parameters, rows)?;
-        return Ok(Box::new(Unweighted { searches, stride: bfs::stride(graph) }));
+        return Ok(unweighted(bfs::prepare(device, graph, parameters, rows)?, graph));
     }
-    let searches = sssp::prepare(device, graph, parameters, &sizes(task))?;
+    weighted(sssp::prepare(device, graph, parameters, &sizes(task))?, semiring, graph)
+}
+
+/// Batches of searches without weights on a graph that they have been prepared for.
+pub(in crate::cuda) fn unweighted<'g>(searches: bfs::ManySources, graph: &impl Extent) -> Box<dyn Searches + 'g> {
+    Box::new(Unweighted { searches, stride: bfs::stride(graph) })
+}
+
+/// The same by weights, with distances in this semiring.
+pub(in crate::cuda) fn weighted<'g>(
+    searches: sssp::ManySources,
+    semiring: DeviceSemiring,
+    graph: &impl Extent,
+) -> Result<Box<dyn Searches + 'g>> {
     let words = searches.rows(semiring)?;
     Ok(Box::new(Weighted { searches, semiring, words, stride: sssp::stride(graph) }))
 }

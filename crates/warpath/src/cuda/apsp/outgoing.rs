@@ -192,6 +192,11 @@ impl Outgoing {
         unsafe { self.pool.read_beside(part, to) }
     }
 
+    /// Copies packed rows, from the first on, to an array of the same device, in stream order.
+    pub(crate) fn copy(&self, pool: &Pool, to: DeviceSlice<u32>) -> Result<()> {
+        pool.copy_from(to, &self.pool, self.arrays.packed.cast::<u32>().part(0, to.length()))
+    }
+
     /// Copies the facts about this many rows to the host, while the device goes on.
     pub(crate) fn facts(&self, rows: usize) -> Result<Vec<RawFacts>> {
         let none = RawFacts { reached: 0, greatest: 0, low: 0, high: 0 };

@@ -58,7 +58,7 @@ use super::{BfsAlgorithm, BfsTask, PreparedBfs};
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Unset, Values, Workload};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::has_wide_offsets;
+use crate::cuda::graph::{Arcs, Extent, has_wide_offsets};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, Waiting, threads_up_to, whole_device};
 use crate::graph::{Graph, VertexId};
 use crate::problems::Problem;
@@ -155,6 +155,19 @@ pub(crate) fn prepare(
     parameters: &Parameters,
     rows: u64,
 ) -> Result<ManySources> {
+    let facts = GraphFacts::without_weights(graph);
+    with_arcs(device, graph, &facts, parameters, rows, |pool, arcs| arcs.upload(pool, graph.csr()))
+}
+
+/// The same of a graph whose arcs by tail `fill` puts in place.
+pub(in crate::cuda) fn with_arcs(
+    device: &Arc<dyn Device>,
+    graph: &impl Extent,
+    facts: &GraphFacts,
+    parameters: &Parameters,
+    rows: u64,
+    fill: impl FnOnce(&Pool, Arcs) -> Result<()>,
+) -> Result<ManySources> {
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
@@ -168,7 +181,7 @@ pub(crate) fn prepare(
     let shape = whole_device(&**device, search, parameters, MOST_THREADS, MOST_BLOCKS)?;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, rows))?;
-    arrays.arcs.upload(&pool, graph.csr())?;
+    fill(&pool, arrays.arcs)?;
     if let Some(by_head) = arrays.by_head {
         by_head.make(&pool, arrays.arcs)?;
     }
@@ -177,8 +190,8 @@ pub(crate) fn prepare(
     let arguments = arrays.arguments(graph, parameters, capacity, &waiting);
     let Arrays { arcs, levels, sources, reports, .. } = arrays;
     let places = Places { arcs, levels, stride: stride(graph), reports, sources, cancelled: waiting.cancelled() };
-    let one_block = OneBlock::prepare(&**device, graph, parameters, shape.block[0], places)?;
-    let seconds_of_launch = one_block.as_ref().map_or(0.0, |_| seconds_of_launch(&GraphFacts::without_weights(graph)));
+    let one_block = OneBlock::prepare(&**device, facts, parameters, shape.block[0], places)?;
+    let seconds_of_launch = one_block.as_ref().map_or(0.0, |_| seconds_of_launch(facts));
     Ok(ManySources {
         pool,
         one_block,

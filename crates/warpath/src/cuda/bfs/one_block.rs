@@ -44,9 +44,9 @@
 use crate::algorithms::{GraphFacts, Parameter, Parameters, Unset, Values, Workload};
 use crate::cuda::device::memory::DeviceSlice;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::{Arcs, has_wide_offsets};
+use crate::cuda::graph::{Arcs, are_wide};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use crate::graph::{Graph, VertexId};
+use crate::graph::VertexId;
 use crate::{Error, Result};
 
 /// Where searches are done.
@@ -196,28 +196,26 @@ impl OneBlock {
     /// Makes it ready for this graph; `None` where it has no room, or is not wanted.
     pub(super) fn prepare(
         device: &dyn Device,
-        graph: &Graph,
+        graph: &GraphFacts,
         parameters: &Parameters,
         threads: u32,
         places: Places,
     ) -> Result<Option<Self>> {
         let most = device.properties().shared_bytes_per_block;
-        let facts = GraphFacts::without_weights(graph);
+        let (vertices, arcs) = (graph.vertices, graph.arcs);
         let is_asked_for = match parameters.word(DISTANCES.name) {
             Some("global") => return Ok(None),
-            Some(_) if !fits(graph.vertices(), graph.arcs(), most) => {
-                let vertices = graph.vertices();
+            Some(_) if !fits(vertices, arcs, most) => {
                 return Err(Error::invalid(format!(
                     "`distances=shared` takes {} bytes of shared memory in a block; the device has {most}",
                     shared_bytes(vertices, vertices / 4)
                 )));
             }
-            None if !suits(&facts, most) => return Ok(None),
+            None if !suits(graph, most) => return Ok(None),
             word => word.is_some(),
         };
-        let name = if has_wide_offsets(graph) { "bfs_one_block_64" } else { "bfs_one_block_32" };
+        let name = if are_wide(arcs) { "bfs_one_block_64" } else { "bfs_one_block_32" };
         let kernel = device.function(&images::BFS_ONE_BLOCK, name)?;
-        let (vertices, arcs) = (graph.vertices(), graph.arcs());
         let arcs_a_lane = ARCS_A_LANE as usize;
         let lanes = 1 << (arcs / vertices.max(1) / arcs_a_lane).clamp(1, 32).ilog2();
         // Fewer than a quarter of all rows have more than four times the average.
@@ -239,7 +237,7 @@ impl OneBlock {
         };
         let shared_bytes = shared_bytes(vertices, vertices / 4) as u32;
         let at_once = device.blocks_at_once(kernel, threads, shared_bytes)?.max(1);
-        Ok(Some(OneBlock { kernel, threads, at_once, arguments, is_asked_for, seconds: seconds_of_blocks(&facts) }))
+        Ok(Some(OneBlock { kernel, threads, at_once, arguments, is_asked_for, seconds: seconds_of_blocks(graph) }))
     }
 
     /// Whether this many searches are to be done this way, if launches of the whole device are predicted to take this
@@ -278,7 +276,7 @@ mod tests {
     use crate::algorithms::{Statistics, parse_algorithm};
     use crate::cuda::apsp::batched;
     use crate::cuda::device::testing::devices;
-    use crate::graph::{Unit, VertexId};
+    use crate::graph::{Graph, Unit, VertexId};
     use crate::testing::{Random, half_of_every_shape};
     use crate::{Bfs, Control, Engine, Solver};
 

@@ -1,21 +1,22 @@
 //! Breadth-first search on several devices at once: each has some of the vertices and the arcs that leave them.
 //!
-//! A level is searched on all devices in the same direction, by the code of `zero_copy.rs`, and ends with two meetings
-//! (`peers.rs`):
+//! A level is searched on all devices in the same direction, by the code of `zero_copy.rs` top-down and by that of
+//! `direction_optimizing.rs` bottom-up, and ends with one meeting (`peers.rs`), at which the devices tell each other how many vertices
+//! they found and how many arcs leave these. So all decide the same about the next level, and no host is in the loop: one persistent
+//! kernel on each device.
 //!
 //! - **Top-down** each device expands the vertices of the frontier that it has. For heads that another device has it sets bits in
-//!   its own memory, once for each head in the whole search. After a meeting each device reads the bits that the others have set for
-//!   its vertices, in order, and gives levels to those that had none. So one random access for an arc stays within a device, and
-//!   what crosses between devices is dense: V / 8 bytes for a level and a device.
-//! - **Bottom-up** each device first takes over which vertices of the others are visited, as dense, and then looks for visited
-//!   tails of its own vertices that are not.
-//! - At the second meeting the devices tell each other how many vertices they found and how many arcs leave these. So all decide
-//!   the same about the next level, and no host is in the loop: one persistent kernel on each device.
+//!   its own memory, once for each head in the whole search. At the beginning of the next level each device reads the bits that the
+//!   others have set for its vertices, in order, and gives levels to those that had none. So one random access for an arc stays within a
+//!   device, and what crosses between devices is dense. Bits of groups of 128 vertices say where some bit is set, so a narrow
+//!   frontier costs V / 1024 bytes.
+//! - **Bottom-up** each device first takes over which vertices of the others are visited, V / 8 bytes, and then looks for visited
+//!   tails of its own vertices that are not. Before the first such level there is one more meeting: all have received by then.
 //!
-//! A device takes 17 bytes for each of its vertices (21 where it has more than 2^32 arcs), 4 for each of its arcs, and 4 and a half for
-//! each vertex of the graph: half a byte for bits, and the number of its arcs, by which best tails are chosen.
+//! A device takes 25 bytes for each of its vertices (29 where it has more than 2^32 arcs), 4 for each of its arcs, and nearly 5 for
+//! each vertex of the graph: five bits, and the number of its arcs, by which best tails are chosen.
 //!
-//! Work O(V + E + levels * V / 128) on all devices together, span O(levels) meetings.
+//! Work O(V + E + levels * V / 4096) on all devices together, span O(levels) meetings.
 //!
 //! Source: Beamer, Asanovic and Patterson 2012, "Direction-optimizing breadth-first search"; the partition in one dimension after
 //! Yoo, Chow, Henderson, McLendon, Hendrickson and Catalyurek 2005, "A scalable distributed parallel breadth-first search algorithm on
@@ -29,18 +30,19 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::direction_optimizing::{BOTTOM_UP, TOP_DOWN};
 use super::predecessors::DeviceLevels;
-use super::zero_copy::{KernelArgument, MOST_THREADS, MOST_VERTICES, Turn};
-use super::{BfsAlgorithm, BfsTask, PreparedBfs, direction_optimizing, start};
+use super::zero_copy::MOST_VERTICES;
+use super::{BfsAlgorithm, BfsTask, PreparedBfs, direction_optimizing};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, Launch, LaunchShape, arguments, images};
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Offsets, are_wide};
-use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, whole_device};
-use crate::cuda::peers::{Mailbox, PARTS, Parts, Peers, Seen, arcs_of, check_reach, run_together};
-use crate::cuda::zero_copy::{Windows, mark, piece_count, upload_pieces, words_of_bits};
+use crate::cuda::peers::{self, Mailbox, PARTS, Parts, Seen, Together, arcs_of, check_reach};
+use crate::cuda::zero_copy::{piece_count, upload_pieces, words_of_bits, words_of_frontier};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -57,8 +59,13 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             PARTS,
             Parameter {
                 name: "bottom-up",
-                summary: "a level is searched bottom-up if that is predicted to read fewer bytes, times this, than top-down",
-                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(1.0)),
+                summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BOTTOM_UP)),
+            },
+            Parameter {
+                name: "top-down",
+                summary: "top-down again once less than this share of all vertices is in it",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(TOP_DOWN)),
             },
             threads_up_to::<MOST_THREADS>(),
             Parameter {
@@ -76,41 +83,107 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare_on_several: Some(prepare),
 };
 
+/// The most threads of a block.
+const MOST_THREADS: u32 = 512;
+
+/// The most threads of a block on a device with so many arcs: with wide offsets, more would have too few registers.
+fn most_threads(arcs: usize) -> u32 {
+    if are_wide(arcs) { 448 } else { MOST_THREADS }
+}
+
+kernel_header! {
+    path: "bfs/partitioned";
+    namespace: partitioned;
+    /// What one level tells the next. Three take turns: one is read, one written, one cleared.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    struct Turn {
+        /// How many vertices were found, or marked for others.
+        found: u32,
+        cancelled: u32,
+        /// How many of them have long rows, if the level was searched top-down.
+        long_rows: u64,
+        /// How many arcs leave them, if the level was searched top-down.
+        arcs: u64,
+    }
+
+    /// A part of the graph on its device. Offsets are u32 or u64. Arrays of the part are used as if they had all vertices.
+    struct Part<Offset> {
+        offsets: DevicePtr<cpp::Offset>,
+        targets: DevicePtr<VertexId>,
+        /// For each vertex the first tails to look for, filled up with no_vertex; null if all levels are searched top-down.
+        best_tails: DevicePtr<[u32; 4]>,
+        /// Of all vertices the numbers of arcs, with best tails.
+        degrees: DevicePtr<u32>,
+        /// Bits of the vertices that nobody looks for, with best tails.
+        settled: DevicePtr<u32>,
+        levels: DeviceMutPtr<u32>,
+        /// Bits of all vertices. Two take turns.
+        visited: [DeviceMutPtr<u32>; 2],
+        /// The vertices of a level, and their groups, as bits. Three take turns.
+        frontier: [DeviceMutPtr<u32>; 3],
+        /// Vertices and numbers of the pieces of long rows.
+        pieces: DevicePtr<[u32; 2]>,
+        /// Three.
+        turns: DeviceMutPtr<Turn>,
+        /// Number of levels, and of those searched bottom-up.
+        report: DeviceMutPtr<u32>,
+        targets_wanted: DevicePtr<VertexId>,
+        cancelled: DevicePtr<u32>,
+        /// Of the whole graph.
+        arcs: u64,
+        /// How many sources are on this device: before the search, the first levels are these.
+        source_count: u32,
+        target_count: u32,
+        vertices: u32,
+        piece_count: u32,
+        cutoff: u32,
+        /// Bottom-up once this share of all arcs leaves the frontier,
+        bottom_up: f32,
+        /// and top-down again once less than this share of all vertices is in it.
+        top_down: f32,
+        unused: u32,
+    }
+}
+
 /// The arrays of a part on its device.
 #[derive(Debug, Clone, Copy)]
 struct Arrays {
     offsets: Offsets,
     targets: DeviceSlice<VertexId>,
-    best_tails: Option<DeviceSlice<[u32; 2]>>,
-    /// Of all vertices.
-    degrees: Option<DeviceSlice<u32>>,
+    upward: Option<Upward>,
     levels: DeviceSlice<u32>,
-    visited: DeviceSlice<u32>,
+    visited: [DeviceSlice<u32>; 2],
     frontier: [DeviceSlice<u32>; 3],
     pieces: DeviceSlice<[u32; 2]>,
-    windows: DeviceSlice<[u32; 2]>,
     targets_wanted: DeviceSlice<VertexId>,
     turns: DeviceSlice<Turn>,
     report: DeviceSlice<u32>,
     mailbox: Mailbox,
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, pieces: u64, windows: &Windows) -> Arrays {
+/// What searches bottom-up need.
+#[derive(Debug, Clone, Copy)]
+struct Upward {
+    best_tails: DeviceSlice<[u32; 4]>,
+    /// Of all vertices.
+    degrees: DeviceSlice<u32>,
+    settled: DeviceSlice<u32>,
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, pieces: u64) -> Arrays {
     let (all, mine, arcs) = (graph.vertices() as u64, part.len() as u64, arcs_of(graph, part).len());
-    let is_undirected = !graph.is_directed();
-    let mut bits = |what: &str| arena.take(what, words_of_bits(all));
-    let visited = bits("visited");
-    let frontier = ["frontier", "next frontier", "last frontier"].map(&mut bits);
     Arrays {
         offsets: Offsets::layout(arena, "offsets of the vertices", mine + 1, are_wide(arcs)),
         targets: arena.take("heads of the arcs", arcs as u64),
-        best_tails: is_undirected.then(|| arena.take("the best tails", mine)),
-        degrees: is_undirected.then(|| arena.take("numbers of arcs of all vertices", all)),
+        upward: (!graph.is_directed()).then(|| Upward {
+            best_tails: arena.take("the best tails", mine),
+            degrees: arena.take("numbers of arcs of all vertices", all),
+            settled: arena.take("vertices never looked for", words_of_bits(mine)),
+        }),
         levels: arena.take("levels", mine),
-        visited,
-        frontier,
+        visited: arena.take_two(["visited", "visited next"], words_of_bits(all)),
+        frontier: ["frontier", "next frontier", "last frontier"].map(|what| arena.take(what, words_of_frontier(all))),
         pieces: arena.take("pieces of long rows", pieces),
-        windows: windows.layout(arena),
         targets_wanted: arena.take("targets", mine.min(WATCHED)),
         turns: arena.take("counters", 3),
         report: arena.take("report", 2),
@@ -124,7 +197,7 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
     let plans = (0..parts.count()).map(|part| {
         let vertices = parts.vertices(part);
         let pieces = piece_count(graph, vertices.clone());
-        plan_of(|arena| layout(arena, graph, &vertices, pieces, &Windows::one(vertices.clone(), pieces)))
+        plan_of(|arena| layout(arena, graph, &vertices, pieces))
     });
     plans.max_by_key(Plan::device_bytes).unwrap_or_default()
 }
@@ -132,10 +205,9 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
 /// A part on its device.
 #[derive(Debug)]
 struct Member {
-    vertices: Range<usize>,
     kernel: Function,
     shape: LaunchShape,
-    argument: KernelArgument,
+    argument: Part,
     arrays: Arrays,
     waiting: Waiting,
     pool: Pool,
@@ -149,41 +221,43 @@ impl Member {
             true => (function("bfs_partitioned_64")?, function("bfs_partitioned_best_tails_64")?),
             false => (function("bfs_partitioned_32")?, function("bfs_partitioned_best_tails_32")?),
         };
-        let shape = whole_device(&**device, kernel, parameters, MOST_THREADS, u32::MAX)?;
+        let shape = whole_device(&**device, kernel, parameters, most_threads(arcs.len()), u32::MAX)?;
         let pieces = piece_count(graph, part.clone());
-        let windows = Windows::one(part.clone(), pieces);
-        let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, &part, pieces, &windows))?;
+        let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, &part, pieces))?;
         let (csr, first) = (graph.csr(), part.start as u64);
         arrays.offsets.upload_some(&pool, csr, part.clone())?;
         pool.upload(arrays.targets, &csr.targets()[arcs])?;
         upload_pieces(&pool, arrays.pieces, graph, part.clone())?;
-        windows.upload(&pool, arrays.windows)?;
         arrays.mailbox.clear(&pool)?;
         let waiting = Waiting::new(device)?;
         // Arrays of a part are used as if they had all vertices.
         let before = |address: u64, bytes: u64| address.wrapping_sub(first * bytes);
-        let argument = KernelArgument {
-            offsets: DevicePtr::new(before(arrays.offsets.address(), arrays.offsets.bytes_of_one())),
+        let offsets = DevicePtr::new(before(arrays.offsets.address(), arrays.offsets.bytes_of_one()));
+        let mut argument = Part {
+            offsets,
             targets: arrays.targets.as_ptr(),
-            best_tails: arrays.best_tails.map_or(DevicePtr::NULL, |tails| DevicePtr::new(before(tails.address(), 8))),
+            best_tails: DevicePtr::NULL,
+            degrees: DevicePtr::NULL,
+            settled: DevicePtr::NULL,
             levels: DeviceMutPtr::new(before(arrays.levels.address(), 4)),
-            visited: arrays.visited.as_mut_ptr(),
+            visited: arrays.visited.map(|bits| bits.as_mut_ptr()),
             frontier: arrays.frontier.map(|bits| bits.as_mut_ptr()),
             pieces: arrays.pieces.as_ptr(),
-            windows: arrays.windows.as_ptr(),
             turns: arrays.turns.as_mut_ptr(),
             report: arrays.report.as_mut_ptr(),
             targets_wanted: arrays.targets_wanted.as_ptr(),
             cancelled: waiting.cancelled(),
             arcs: graph.arcs() as u64,
+            source_count: 0,
             target_count: 0,
             vertices: graph.vertices() as u32,
-            window_count: windows.count(),
-            least_of_window: windows.least,
+            piece_count: pieces as u32,
             cutoff: u32::MAX,
-            bottom_up: parameters.get("bottom-up").unwrap_or(1.0) as f32,
+            bottom_up: parameters.get("bottom-up").unwrap_or(BOTTOM_UP) as f32,
+            top_down: parameters.get("top-down").unwrap_or(TOP_DOWN) as f32,
+            unused: 0,
         };
-        if let (Some(_), Some(degrees)) = (arrays.best_tails, arrays.degrees) {
+        if let Some(Upward { best_tails, degrees, settled }) = arrays.upward {
             pool.upload_with(degrees, graph.vertices(), |range, piece| {
                 let ends = csr.offsets()[range.start..=range.end].windows(2);
                 piece
@@ -191,37 +265,30 @@ impl Member {
                     .zip(ends)
                     .for_each(|(degree, row)| *degree = (row[1] - row[0]).min(u32::MAX.into()) as u32);
             })?;
+            pool.fill(settled, 0)?;
+            argument.best_tails = DevicePtr::new(before(best_tails.address(), 16));
+            argument.degrees = degrees.as_ptr();
+            argument.settled = DevicePtr::new(settled.address().wrapping_sub(first / 8));
             let threads = device.properties().threads_per_block.min(512);
             let choosing = LaunchShape::line(device.blocks_at_once(choose_best_tails, threads, 0)?.max(1), threads);
-            let KernelArgument { offsets, targets, best_tails, .. } = argument;
+            let Part { targets, best_tails, settled, .. } = argument;
             let [first, beyond] = [part.start as u32, part.end as u32];
-            let arguments = arguments![offsets, targets, first, beyond, degrees, best_tails];
+            let arguments = arguments![offsets, targets, first, beyond, degrees, best_tails, settled];
             // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
             unsafe { device.launch(choose_best_tails, &choosing, arguments)? };
         }
         device.synchronize()?;
-        Ok(Member { vertices: part, kernel, shape, argument, arrays, waiting, pool })
+        Ok(Member { kernel, shape, argument, arrays, waiting, pool })
     }
 
-    /// Has the device begin a search.
-    fn begin(
-        &self,
-        task: &BfsTask<'_>,
-        mine: &[VertexId],
-        watched: &[VertexId],
-        number: u64,
-        in_all: usize,
-    ) -> Result<()> {
-        let Arrays { levels, visited, frontier, targets_wanted, turns, mailbox, .. } = self.arrays;
-        let first = self.vertices.start as VertexId;
-        let sources: Vec<VertexId> = mine.iter().map(|source| source - first).collect();
-        start(&self.pool, levels, &sources)?;
-        mark(&self.pool, frontier[0], task.sources)?;
-        self.pool.copy(visited, frontier[0])?;
-        frontier[1..].iter().try_for_each(|&bits| self.pool.fill(bits, 0))?;
+    /// Puts what a search begins with on the device: the kernel does the rest.
+    fn begin(&self, mine: &[VertexId], watched: &[VertexId], number: u64, in_all: [usize; 2]) -> Result<()> {
+        let Arrays { levels, targets_wanted, mailbox, .. } = self.arrays;
+        self.pool.upload(levels.part(0, mine.len() as u64), mine)?;
         self.pool.upload(targets_wanted, watched)?;
-        self.pool.fill(turns, 0)?;
-        mailbox.begin(&self.pool, number, [task.sources.len() as u64, 0, 0, in_all as u64, 0], 0)
+        // Nobody knows of the sources' rows yet.
+        let [sources, targets] = in_all.map(|count| count as u64);
+        mailbox.begin(&self.pool, number, [sources, 0, 0, targets, 1], 0)
     }
 }
 
@@ -237,58 +304,33 @@ fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) 
     let seen: Vec<Seen> = members
         .iter()
         .map(|Member { arrays, .. }| {
-            let [one, two, three] = arrays.frontier;
-            Seen { mailbox: arrays.mailbox, arrays: [one, two, three, arrays.visited] }
+            let ([one, two, three], [visited, next]) = (arrays.frontier, arrays.visited);
+            Seen { mailbox: arrays.mailbox, arrays: [one, two, three, visited, next] }
         })
         .collect();
-    let peers = Peers::of(&parts, &seen);
-    Ok(Box::new(Partitioned { members, peers, parts, devices: devices.to_vec(), number: 0 }))
+    Ok(Box::new(Partitioned { together: Together::new(devices, parts, &seen), members }))
 }
 
 #[derive(Debug)]
 struct Partitioned {
     members: Vec<Member>,
-    /// As each of them sees the others.
-    peers: Vec<Peers>,
-    parts: Parts,
-    devices: Vec<Arc<dyn Device>>,
-    /// Of the last meeting.
-    number: u64,
+    together: Together,
 }
 
 impl PreparedBfs for Partitioned {
     fn solve(&mut self, task: &BfsTask<'_>) -> Result<Statistics> {
         let watched = if task.targets.len() as u64 <= WATCHED { task.targets } else { &[] };
-        let mut arguments = Vec::new();
-        for (part, (member, peers)) in self.members.iter().zip(&self.peers).enumerate() {
-            let [sources, targets] = [task.sources, watched].map(|vertices| self.parts.some_of(part, vertices));
-            member.begin(task, sources, targets, self.number, watched.len())?;
-            let search = KernelArgument { target_count: targets.len() as u32, cutoff: task.cutoff, ..member.argument };
-            let given_up = member.waiting.cancelled();
-            arguments.push((
-                search,
-                Peers { number: self.number, given_up, targets_in_all: watched.len() as u32, ..*peers },
-            ));
+        let (mut arguments, mut members) = (Vec::new(), Vec::new());
+        for (part, member) in self.members.iter().enumerate() {
+            let [sources, targets] = [task.sources, watched].map(|vertices| self.together.some_of(part, vertices));
+            member.begin(sources, targets, self.together.number(), [task.sources.len(), watched.len()])?;
+            let [source_count, target_count] = [sources, targets].map(|vertices| vertices.len() as u32);
+            arguments.push(Part { source_count, target_count, cutoff: task.cutoff, ..member.argument });
+            let &Member { kernel: function, shape, ref pool, ref waiting, ref arrays, .. } = member;
+            members.push(peers::Member { function, shape, pool, mailbox: &arrays.mailbox, waiting });
         }
-        let mut lists: Vec<_> = arguments.iter().map(|(search, peers)| [search.pointer(), peers.pointer()]).collect();
-        let launches = self.members.iter().zip(&mut lists);
-        let mut launches: Vec<Launch<'_>> = launches
-            .map(|(member, arguments)| Launch {
-                device: &**member.pool.device(),
-                function: member.kernel,
-                shape: member.shape,
-                arguments,
-            })
-            .collect();
-        let waiting: Vec<&Waiting> = self.members.iter().map(|member| &member.waiting).collect();
-        let seconds = run_together(&mut launches, &waiting, &self.devices, task.control);
-        if seconds.is_err() {
-            let mailboxes = self.members.iter().map(|member| (&member.arrays.mailbox, &member.pool));
-            self.number = self.number.max(Mailbox::last_number(mailboxes));
-        }
-        let seconds = seconds?;
+        let seconds = self.together.run(&members, &arguments, watched.len(), task.control)?;
         let report: [u32; 2] = self.members[0].pool.read_array(self.members[0].arrays.report)?;
-        self.number += 2 * u64::from(report[0]);
         Ok(vec![
             ("levels", report[0].into()),
             ("bottom_up_levels", report[1].into()),

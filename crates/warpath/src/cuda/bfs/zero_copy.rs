@@ -9,7 +9,7 @@
 //! and 4 and a half with offsets on the host, too. Best tails are for undirected graphs: there the arcs to a vertex are those from
 //! it. On directed ones all levels are searched top-down, which reads each row once.
 //!
-//! Work O(V + E + levels * V / 128), span O(levels) barriers of the grid.
+//! Work O(V + E + levels * V / 4096), span O(levels) barriers of the grid.
 //!
 //! Source: Min, Mailthody, Qureshi, Xiong, Ebrahimi and Hwu 2020, "EMOGI: efficient memory-access for out-of-memory
 //! graph-traversal in GPUs"; Beamer, Asanovic and Patterson 2012, "Direction-optimizing breadth-first search".
@@ -32,7 +32,7 @@ use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::zero_copy::{
     OFFSETS, PlacedOffsets, WINDOW, Windows, host_has_offsets, mark, piece_count, pinned_arcs, upload_pieces,
-    words_of_bits,
+    words_of_bits, words_of_frontier,
 };
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -116,7 +116,7 @@ kernel_header! {
         pub(super) levels: DeviceMutPtr<u32>,
         /// Bits.
         pub(super) visited: DeviceMutPtr<u32>,
-        /// Bits of the vertices of a level. Three take turns.
+        /// The vertices of a level, and their groups, as bits. Three take turns.
         pub(super) frontier: [DeviceMutPtr<u32>; 3],
         /// Vertices and numbers of the pieces of long rows.
         pub(super) pieces: DevicePtr<[u32; 2]>,
@@ -159,9 +159,9 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces:
     let vertices = graph.vertices() as u64;
     let has_best_tails =
         !graph.is_directed() && !host_has_offsets(parameters) && parameters.word("best-tails") != Some(NO);
-    let mut bits = |what: &str| arena.take(what, words_of_bits(vertices));
-    let visited = bits("visited");
-    let frontier = ["frontier", "next frontier", "last frontier"].map(&mut bits);
+    let visited = arena.take("visited", words_of_bits(vertices));
+    let frontier =
+        ["frontier", "next frontier", "last frontier"].map(|what| arena.take(what, words_of_frontier(vertices)));
     Arrays {
         offsets: PlacedOffsets::layout(arena, graph, parameters),
         best_tails: has_best_tails.then(|| arena.take("the best tails", vertices)),
@@ -254,8 +254,8 @@ impl PreparedBfs for ZeroCopy {
         let pool = &self.pool;
         let Arrays { levels, visited, frontier, targets_wanted, turns, report, .. } = self.arrays;
         start(pool, levels, task.sources)?;
-        mark(pool, frontier[0], task.sources)?;
-        pool.copy(visited, frontier[0])?;
+        mark(pool, frontier[0], self.argument.vertices.into(), task.sources)?;
+        pool.copy(visited, frontier[0].part(0, visited.length()))?;
         frontier[1..].iter().try_for_each(|&bits| pool.fill(bits, 0))?;
         let watched = watched(task.targets, targets_wanted);
         pool.upload(targets_wanted, watched)?;

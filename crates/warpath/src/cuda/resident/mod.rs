@@ -2,7 +2,7 @@
 //!
 //! Programs that work on a GPU anyway, with CuPy, PyTorch or the CUDA runtime, have the arrays of their graph in its memory,
 //! and want distances there. A [`ResidentGraph`] takes such arrays as they are, by their addresses, checks and copies them on
-//! the device, and answers with a [`ResidentTree`], whose arrays are on the device, too. Neither the arcs nor the answers pass
+//! the device, and answers with a [`ResidentTree`] or a [`ResidentTable`], whose arrays are on the device, too. Neither the arcs nor the answers pass
 //! through the host; what does are the sources, and a few words and samples by which searches are steered.
 //!
 //! Searches are those of the [`Solver`](crate::Solver), with the same distances and the same predecessors: `multi-hop` on long thin
@@ -18,6 +18,7 @@
 mod adoption;
 mod arrays;
 mod sample;
+mod table;
 mod tree;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use adoption::{Rows, Size, WeightFacts, launch, words_of};
 pub use arrays::{DeviceArray, Element, ForeignArray, HostArray};
 use sample::Sample;
+pub use table::ResidentTable;
 pub use tree::ResidentTree;
 
 use super::bfs::{self, PreparedBfs, direction_optimizing};
@@ -279,6 +281,23 @@ impl ResidentGraph {
         })
     }
 
+    /// The distances from each of the sources, which may repeat, to each of the targets, or to all vertices: a search for each source,
+    /// many of them at once.
+    ///
+    /// # Errors
+    ///
+    /// As of [`ResidentGraph::bfs`], but there may be no source; also if a target is no vertex.
+    pub fn table(
+        &self,
+        sources: &[VertexId],
+        targets: Option<&[VertexId]>,
+        control: &Control,
+    ) -> Result<ResidentTable> {
+        self.check_vertices("source", sources)?;
+        self.check_vertices("target", targets.unwrap_or(&[]))?;
+        self.having_prepared(|_| ResidentTable::of(self, sources, targets, control))
+    }
+
     /// Whether `multi-hop` is right for shortest paths: found when first asked.
     fn has_short_levels(&self) -> Result<bool> {
         let WeightFacts { least, greatest, are_whole } = self.rows.of_weights;
@@ -331,9 +350,14 @@ impl ResidentGraph {
     }
 
     fn prepared_by_thresholds(&self) -> Result<Box<dyn PreparedSssp>> {
-        let delta = near_far::delta_for(&self.rows.size, self.sample()?, || self.rows.of_weights.greatest);
+        let delta = self.first_delta()?;
         let fill = |pool: &Pool, offsets: Offsets, pairs: Pairs| self.copy_pairs(pool, offsets, pairs);
         Ok(Box::new(near_far::with_arcs(&self.device, &self.rows.size, &Parameters::default(), delta, fill)?))
+    }
+
+    /// The first threshold of searches by weights.
+    fn first_delta(&self) -> Result<f64> {
+        Ok(near_far::delta_for(&self.rows.size, self.sample()?, || self.rows.of_weights.greatest))
     }
 
     /// The weights, which are whole numbers, as such.
@@ -349,15 +373,21 @@ impl ResidentGraph {
         Ok((pool, to))
     }
 
+    /// An error if one of these is not a vertex.
+    fn check_vertices(&self, what: &str, vertices: &[VertexId]) -> Result<()> {
+        let count = self.vertices();
+        match vertices.iter().find(|&&v| v as usize >= count) {
+            Some(v) => Err(Error::invalid(format!("{what} {v} is not a vertex: the graph has {count}"))),
+            None => Ok(()),
+        }
+    }
+
     /// The sources in order, without repeats.
     fn checked(&self, sources: &[VertexId]) -> Result<Vec<VertexId>> {
         if sources.is_empty() {
             return Err(Error::invalid("a search needs a source"));
         }
-        if let Some(source) = sources.iter().find(|&&source| source as usize >= self.vertices()) {
-            let count = self.vertices();
-            return Err(Error::invalid(format!("source {source} is not a vertex: the graph has {count}")));
-        }
+        self.check_vertices("source", sources)?;
         let mut sources = sources.to_vec();
         sources.sort_unstable();
         sources.dedup();

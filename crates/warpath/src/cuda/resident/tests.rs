@@ -94,6 +94,27 @@ fn check(name: &str, resident: &ResidentGraph, graph: &Graph, sources: &[VertexI
     assert_eq!(plain(&alone.distances().to_host().unwrap()), plain_of(by_weight.distances()), "{name}");
 }
 
+/// A table has the distances of searches of the CPU, one for each row, in the columns of the targets.
+fn check_table(
+    name: &str,
+    resident: &ResidentGraph,
+    graph: &Graph,
+    sources: &[VertexId],
+    targets: Option<&[VertexId]>,
+) {
+    let solver = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
+    let found = resident.table(sources, targets, &Control::new()).unwrap();
+    let all: Vec<VertexId> = (0..graph.vertices() as VertexId).collect();
+    let targets = targets.unwrap_or(&all);
+    assert_eq!((found.columns(), found.distances().len()), (targets.len(), sources.len() * targets.len()), "{name}");
+    let mut expected = Vec::new();
+    for &source in sources {
+        let tree = solver.solve(Sssp::from(source)).unwrap();
+        expected.extend(targets.iter().map(|&v| tree.distances().get(v as usize).map(|distance| distance.to_f64())));
+    }
+    assert_eq!(plain(&found.distances().to_host().unwrap()), expected, "{name}, table from {sources:?}");
+}
+
 /// The rows of a graph in another order.
 fn mixed(graph: &Graph, random: &mut Random) -> (Vec<u64>, Vec<VertexId>, Vec<usize>) {
     let csr = graph.csr();
@@ -143,6 +164,8 @@ fn rows_are_taken_as_they_are<W: TestWeight>(seed: u64) {
             let last = graph.vertices() as VertexId - 1;
             check(&name, &resident, &graph, &[last / 2]);
             check(&name, &resident, &graph, &[0, last / 3, last]);
+            check_table(&name, &resident, &graph, &[last, 0, last / 2, 0], None);
+            check_table(&name, &resident, &graph, &[last / 3], Some(&[last, 0, last]));
             WIDE_OFFSETS.set(false);
             let back = resident.to_graph().unwrap();
             assert_eq!((back.vertices(), back.is_directed()), (graph.vertices(), graph.is_directed()), "{name}");
@@ -260,6 +283,13 @@ fn integers_are_as_wide_as_they_have_to_be() {
             let tree = resident.sssp(&[0], true, &Control::new()).unwrap();
             assert_eq!(tree.distances().element(), element, "{weights:?}");
             check("great weights", &resident, &graph, &[0]);
+            let table = resident.table(&[3, 1], None, &Control::new()).unwrap();
+            // From 3 it is one further than from 0.
+            let great = weights[0] >= i32::MAX as u32 - 1;
+            assert_eq!(table.distances().element(), if great { Element::I64 } else { element }, "{weights:?}");
+            check_table("great weights", &resident, &graph, &[0, 3, 1], None);
+            let near = resident.table(&[1], None, &Control::new()).unwrap();
+            assert_eq!(near.distances().element() == Element::I32, weights[1] == 1);
         }
     }
 }
@@ -338,8 +368,16 @@ fn borders() {
         let control = Control::new();
         control.cancel();
         assert!(matches!(resident.sssp(&[0], true, &control), Err(Error::Interrupted)));
+        assert!(matches!(resident.table(&[0], None, &control), Err(Error::Interrupted)));
         control.reset();
         assert!(resident.sssp(&[0], true, &control).is_ok());
+        for (sources, targets) in [(&[3][..], None), (&[0], Some(&[0, 3][..]))] {
+            let refused = resident.table(sources, targets, &control);
+            assert!(matches!(refused, Err(Error::InvalidRequest(_))), "{refused:?}");
+        }
+        let none = resident.table(&[], Some(&[]), &control).unwrap();
+        assert_eq!((none.columns(), none.distances().len()), (0, 0));
+        assert_eq!(resident.table(&[0, 1], Some(&[]), &control).unwrap().distances().len(), 0);
 
         let empty = ids(&device, &[], 0);
         // SAFETY: the arrays are empty.
@@ -348,6 +386,22 @@ fn borders() {
         assert_eq!((resident.vertices(), resident.arcs()), (0, 0));
         assert_eq!(resident.to_graph().unwrap().vertices(), 0);
         assert!(resident.bfs(&[0], true, &Control::new()).is_err());
+        assert_eq!(resident.table(&[], None, &Control::new()).unwrap().columns(), 0);
+    }
+}
+
+/// Batch after batch fills the table, the last one with fewer rows.
+#[test]
+fn tables_of_several_batches() {
+    for name in ["grid:20x21", "grid:20x21,weights=1..9"] {
+        let graph = crate::generate(name).unwrap();
+        let sources: Vec<VertexId> = (0..90).map(|index| index * 7 % 420).collect();
+        for device in devices(13) {
+            let resident = ResidentGraph::from_graph_on(device, &graph).unwrap();
+            table::BATCH_ROWS.set(Some(32));
+            check_table(name, &resident, &graph, &sources, Some(&[7, 419, 0]));
+            table::BATCH_ROWS.set(None);
+        }
     }
 }
 

@@ -160,7 +160,7 @@ fn as_floats(device: &Arc<dyn Device>, element: Element, words: DeviceSlice<u32>
 }
 
 /// The greatest of these distances, 0 if there is none.
-fn greatest(device: &Arc<dyn Device>, distances: DeviceSlice<u32>) -> Result<u64> {
+pub(super) fn greatest(device: &Arc<dyn Device>, distances: DeviceSlice<u32>) -> Result<u64> {
     let (pool, found) = Pool::lay_out(device, |arena| arena.take::<u64>("the greatest distance", 1))?;
     pool.fill(found, 0)?;
     let count = distances.length();

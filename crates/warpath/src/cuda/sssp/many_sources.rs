@@ -60,11 +60,13 @@ use std::sync::Arc;
 use arrays::{Arrays, Batch, IN_FLIGHT, USUALLY_WIDEST, WIDEST, layout};
 pub(crate) use arrays::{Sizes, plan, stride, widest};
 
+use super::near_far::first_delta;
+use super::pairs::Pairs;
 use super::{DeviceDistances, DeviceSemiring, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values, Workload};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
-use crate::cuda::graph::has_wide_offsets;
+use crate::cuda::graph::{Extent, Offsets, has_wide_offsets};
 use crate::cuda::launch::Waiting;
 use crate::graph::{Graph, VertexId};
 use crate::problems::Problem;
@@ -219,14 +221,14 @@ fn shape(
     device: &dyn Device,
     kernel: Function,
     semiring: DeviceSemiring,
-    graph: &Graph,
+    vertices: u64,
     parameters: &Parameters,
     room: u32,
 ) -> Result<(LaunchShape, bool)> {
     let properties = device.properties();
     let bytes = 4 * semiring.words();
     let queues = u64::from(room) * (2 * (bytes + 4) + 2);
-    let with_distances = queues + graph.vertices() as u64 * bytes;
+    let with_distances = queues + vertices * bytes;
     let fits = with_distances + OWN_SHARED <= properties.shared_bytes_per_block.into();
     if queues + OWN_SHARED > properties.shared_bytes_per_block.into() {
         let most = properties.shared_bytes_per_block;
@@ -283,6 +285,22 @@ pub(crate) fn prepare(
     parameters: &Parameters,
     sizes: &Sizes,
 ) -> Result<ManySources> {
+    let delta = parameters.get("delta").unwrap_or_else(|| first_delta(graph));
+    with_arcs(device, graph, parameters, sizes, delta, |pool, offsets, pairs| {
+        offsets.upload(pool, graph.csr())?;
+        pairs.upload(pool, graph.csr())
+    })
+}
+
+/// The same of a graph whose offsets, and heads with weights, `fill` puts in place, and whose first threshold is `delta`.
+pub(in crate::cuda) fn with_arcs(
+    device: &Arc<dyn Device>,
+    graph: &impl Extent,
+    parameters: &Parameters,
+    sizes: &Sizes,
+    delta: f64,
+    fill: impl FnOnce(&Pool, Offsets, Pairs) -> Result<()>,
+) -> Result<ManySources> {
     const MOST_ROOM: u64 = 4096;
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
@@ -294,12 +312,12 @@ pub(crate) fn prepare(
     let room = parameters.get("queue").unwrap_or(QUEUE) as u32;
 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, sizes))?;
-    arrays.offsets.upload(&pool, graph.csr())?;
-    arrays.pairs.upload(&pool, graph.csr())?;
+    fill(&pool, arrays.offsets, arrays.pairs)?;
+    let vertices = graph.vertices() as u64;
     let semirings = OfSemiring::of(sizes.semirings, |semiring| {
         let name = if wide { "sssp_many_sources_64" } else { "sssp_many_sources_32" };
         let kernel = semiring.function(&**device, &images::SSSP_MANY_SOURCES, name)?;
-        let (mut shape, in_shared) = shape(&**device, kernel, semiring, graph, parameters, room)?;
+        let (mut shape, in_shared) = shape(&**device, kernel, semiring, vertices, parameters, room)?;
         let piles = sizes.far_words / (sizes.capacity * (1 + semiring.words()));
         shape.grid[0] = u64::from(shape.grid[0]).min(piles).max(1) as u32;
         let wanted = parameters.get("near").map_or(shape.block[0].max(NEAR), |near| near as u32);
@@ -315,7 +333,7 @@ pub(crate) fn prepare(
     })?;
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
-    let arguments = arrays.argument(graph, parameters, sizes, room, &waiting);
+    let arguments = arrays.argument(graph, delta, sizes, room, &waiting);
     Ok(ManySources { pool, semirings, arguments, arrays, waiting, semiring: sizes.semirings[0], begun: [0; 2] })
 }
 

@@ -3,17 +3,15 @@
 //! A threshold moves as in `near_far.rs`, and vertices that are to be expanded are bits, as in `zero_copy.rs`, whose code this is.
 //! Each device has a distance for every vertex: that of its own vertices counts, and of the others it is the least that it has found
 //! itself. So an arc takes random accesses to this device's memory alone, and most arcs end there: they lead to heads that were
-//! told a distance as near. A round ends with two meetings (`peers.rs`):
-//!
-//! - After the first one each device reads, in order, the bits that the others have set for its vertices, and for those the distances
-//!   that they have found. What is nearer counts, and is marked for the next round.
-//! - At the second one they tell each other how many vertices are marked and what the least far distance is. So all decide the same
-//!   about the threshold.
+//! told a distance as near. A round ends with one meeting (`peers.rs`), at which the devices tell each other how many vertices are
+//! marked and what the least far distance is. So all decide the same about the threshold. At the beginning of the next round each device
+//! reads, in order, the bits that the others have set for its vertices, and for those the distances that they have found. What is nearer
+//! counts, and is expanded or put off. Bits of groups of 128 vertices say where some bit is set.
 //!
 //! A device takes 4 bytes for each of its vertices (8 where it has more than 2^32 arcs), 8 for each of its arcs (16 with weights of 64
 //! bits), and 4 and a half for each vertex of the graph (8 and a half with distances of 64 bits).
 //!
-//! Work O(V + E + repeated relaxations + rounds * V / 128) on all devices together, span O(rounds) meetings.
+//! Work O(V + E + repeated relaxations + rounds * V / 4096) on all devices together, span O(rounds) meetings.
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest paths"; the
 //! partition in one dimension after Yoo et al. 2005, as in `bfs/partitioned.rs`. That kernels exchange dense bits by themselves is
@@ -33,12 +31,12 @@ use super::{
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
-use crate::cuda::device::{Argument, Device, Function, Launch, LaunchShape, images};
+use crate::cuda::device::{Device, Function, LaunchShape, images};
 use crate::cuda::graph::{Offsets, are_wide};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, whole_device};
-use crate::cuda::peers::{Mailbox, PARTS, Parts, Peers, Seen, arcs_of, check_reach, run_together};
-use crate::cuda::zero_copy::{Windows, mark, piece_count, upload_pieces, words_of_bits};
+use crate::cuda::peers::{self, Mailbox, PARTS, Parts, Seen, Together, arcs_of, check_reach};
+use crate::cuda::zero_copy::{Windows, mark, piece_count, upload_pieces, words_of_frontier};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::problems::Problem;
@@ -100,7 +98,7 @@ struct Arrays {
 
 fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, pieces: u64, windows: &Windows) -> Arrays {
     let (all, mine, arcs) = (graph.vertices() as u64, part.len() as u64, arcs_of(graph, part).len());
-    let mut bits = |what: &str| arena.take(what, words_of_bits(all));
+    let mut bits = |what: &str| arena.take(what, words_of_frontier(all));
     let near = ["vertices to expand", "vertices to expand next", "vertices just expanded"].map(&mut bits);
     let far = bits("vertices that wait");
     Arrays {
@@ -192,7 +190,7 @@ impl Member {
         let Arrays { distances, near, far, targets_wanted, turns, out_of_range, mailbox, .. } = self.arrays;
         let pool = &self.pool;
         start(pool, task.semiring.part(distances, self.argument.vertices), task.semiring, task.sources)?;
-        mark(pool, near[0], task.sources)?;
+        mark(pool, near[0], self.argument.vertices.into(), task.sources)?;
         [near[1], near[2], far].into_iter().try_for_each(|bits| pool.fill(bits, 0))?;
         pool.upload(targets_wanted, watched)?;
         pool.upload(turns, &[Turn { least: u64::MAX, ..bytemuck::Zeroable::zeroed() }; 3])?;
@@ -220,23 +218,17 @@ fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) 
         .iter()
         .map(|Member { arrays, .. }| {
             let [one, two, three] = arrays.near;
-            Seen { mailbox: arrays.mailbox, arrays: [one, two, three, arrays.distances] }
+            Seen { mailbox: arrays.mailbox, arrays: [one, two, three, arrays.distances, arrays.far] }
         })
         .collect();
-    let peers = Peers::of(&parts, &seen);
-    let semiring = DeviceSemiring::Narrow;
-    Ok(Box::new(Partitioned { members, peers, parts, devices: devices.to_vec(), number: 0, semiring }))
+    let together = Together::new(devices, parts, &seen);
+    Ok(Box::new(Partitioned { members, together, semiring: DeviceSemiring::Narrow }))
 }
 
 #[derive(Debug)]
 struct Partitioned {
     members: Vec<Member>,
-    /// As each of them sees the others.
-    peers: Vec<Peers>,
-    parts: Parts,
-    devices: Vec<Arc<dyn Device>>,
-    /// Of the last meeting.
-    number: u64,
+    together: Together,
     /// Of the last search.
     semiring: DeviceSemiring,
 }
@@ -245,28 +237,17 @@ impl PreparedSssp for Partitioned {
     fn solve(&mut self, task: &SsspTask<'_>) -> Result<SsspOutcome> {
         self.semiring = task.semiring;
         let watched = if task.targets.len() as u64 <= WATCHED { task.targets } else { &[] };
-        let mut arguments = Vec::new();
-        for (part, (member, peers)) in self.members.iter().zip(&self.peers).enumerate() {
-            let targets = self.parts.some_of(part, watched);
-            member.begin(task, targets, self.number)?;
-            let search = KernelArgument { target_count: targets.len() as u32, limit: task.cutoff, ..member.argument };
-            let given_up = member.waiting.cancelled();
-            let peers = Peers { number: self.number, given_up, targets_in_all: watched.len() as u32, ..*peers };
-            arguments.push((search, peers));
-        }
-        let mut lists: Vec<_> = arguments.iter().map(|(search, peers)| [search.pointer(), peers.pointer()]).collect();
-        let mut launches = Vec::new();
-        for (member, arguments) in self.members.iter().zip(&mut lists) {
+        let (mut arguments, mut members) = (Vec::new(), Vec::new());
+        for (part, member) in self.members.iter().enumerate() {
+            let targets = self.together.some_of(part, watched);
+            member.begin(task, targets, self.together.number())?;
+            let target_count = targets.len() as u32;
+            arguments.push(KernelArgument { target_count, limit: task.cutoff, ..member.argument });
             let &(function, shape) = member.kernels.get(task.semiring)?;
-            launches.push(Launch { device: &**member.pool.device(), function, shape, arguments });
+            let Member { pool, waiting, arrays: Arrays { mailbox, .. }, .. } = member;
+            members.push(peers::Member { function, shape, pool, mailbox, waiting });
         }
-        let waiting: Vec<&Waiting> = self.members.iter().map(|member| &member.waiting).collect();
-        let seconds = run_together(&mut launches, &waiting, &self.devices, task.control);
-        // After a search that was given up some may have come further than others.
-        let asked = if seconds.is_ok() { &self.members[..1] } else { &self.members[..] };
-        let mailboxes = asked.iter().map(|member| (&member.arrays.mailbox, &member.pool));
-        self.number = self.number.max(Mailbox::last_number(mailboxes));
-        let seconds = seconds?;
+        let seconds = self.together.run(&members, &arguments, watched.len(), task.control)?;
         let first = &self.members[0];
         let [rounds, thresholds, marked, relaxations] = first.pool.read_array(first.arrays.report)?;
         let mut out_of_range = false;

@@ -11,9 +11,10 @@
 //!   none is left, and those beyond it wait. They are bits, too. So there are no queues, and a vertex takes 4 bits beside its
 //!   distance and its offset. With offsets on the host, too, it takes 4 and a half bytes in all, or 8 and a half with distances of
 //!   64 bits.
+//! - **what is empty is not looked at.** A bit for each group of 128 vertices says whether some of them are there.
 //! - Rows of more than 256 arcs are cut into pieces, listed when the graph is made ready.
 //!
-//! Work O(V + E + repeated relaxations + rounds * V / 128), span O(rounds) barriers of the grid.
+//! Work O(V + E + repeated relaxations + rounds * V / 4096), span O(rounds) barriers of the grid.
 //!
 //! Source: Min, Mailthody, Qureshi, Xiong, Ebrahimi and Hwu 2020, "EMOGI: efficient memory-access for out-of-memory
 //! graph-traversal in GPUs"; the threshold as in `near_far.rs`. The order of the rows is this project's own.
@@ -38,7 +39,7 @@ use crate::cuda::graph::{Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::zero_copy::{
-    OFFSETS, PlacedOffsets, WINDOW, Windows, mark, piece_count, pinned_arcs, upload_pieces, words_of_bits,
+    OFFSETS, PlacedOffsets, WINDOW, Windows, mark, piece_count, pinned_arcs, upload_pieces, words_of_frontier,
 };
 use crate::graph::{Graph, VertexId, WeightKind, Weights};
 use crate::plan::Plan;
@@ -139,9 +140,9 @@ kernel_header! {
         pub(super) offsets: DevicePtr<cpp::Offset>,
         pub(super) arcs: DevicePtr<cpp::Arc>,
         pub(super) distances: DeviceMutPtr<cpp::Distance>,
-        /// Bits of the vertices to be expanded. Three take turns.
+        /// The vertices to be expanded, and their groups, as bits. Three take turns.
         pub(super) near: [DeviceMutPtr<u32>; 3],
-        /// Bits of vertices at or above the threshold; some may be nearer by now.
+        /// The same of vertices at or above the threshold; some may be nearer by now.
         pub(super) far: DeviceMutPtr<u32>,
         /// Vertices and numbers of the pieces of long rows.
         pub(super) pieces: DevicePtr<[u32; 2]>,
@@ -195,7 +196,7 @@ fn words_of_distances(graph: &Graph, parameters: &Parameters) -> u64 {
 
 fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces: u64, windows: &Windows) -> Arrays {
     let vertices = graph.vertices() as u64;
-    let mut bits = |what: &str| arena.take(what, words_of_bits(vertices));
+    let mut bits = |what: &str| arena.take(what, words_of_frontier(vertices));
     let near = ["vertices to expand", "vertices to expand next", "vertices just expanded"].map(&mut bits);
     let far = bits("vertices that wait");
     Arrays {
@@ -310,7 +311,7 @@ impl PreparedSssp for ZeroCopy {
         self.semiring = task.semiring;
         let (kernel, shape) = self.kernels.get(task.semiring)?;
         start(pool, task.semiring.part(distances, self.argument.vertices), task.semiring, task.sources)?;
-        mark(pool, near[0], task.sources)?;
+        mark(pool, near[0], self.argument.vertices.into(), task.sources)?;
         [near[1], near[2], far].into_iter().try_for_each(|bits| pool.fill(bits, 0))?;
         let watched = watched(task.targets, targets_wanted);
         pool.upload(targets_wanted, watched)?;

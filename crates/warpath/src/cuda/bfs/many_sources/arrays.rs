@@ -3,23 +3,23 @@
 use crate::algorithms::Parameters;
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::graph::Arcs;
+use crate::cuda::graph::{Arcs, Extent};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::Waiting;
 use crate::cuda::transpose::Transpose;
-use crate::graph::{Graph, VertexId};
+use crate::graph::VertexId;
 use crate::plan::Plan;
 
 /// Words that a barrier counts in.
 const ARRIVALS: u64 = 96;
 
 /// From row to row of the levels: each begins at a cache line.
-pub(crate) fn stride(graph: &Graph) -> u64 {
+pub(crate) fn stride(graph: &impl Extent) -> u64 {
     (graph.vertices() as u64).next_multiple_of(32)
 }
 
 /// Items that one of the two queues has.
-pub(super) fn queue_items(graph: &Graph) -> u64 {
+pub(super) fn queue_items(graph: &impl Extent) -> u64 {
     (2 * graph.vertices() as u64).clamp(1 << 14, 1 << 22)
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Arrays {
     pub(super) reports: DeviceSlice<[u32; 2]>,
 }
 
-pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, rows: u64) -> Arrays {
+pub(super) fn layout(arena: &mut Arena<'_>, graph: &impl Extent, rows: u64) -> Arrays {
     let vertices = graph.vertices() as u64;
     Arrays {
         arcs: Arcs::layout(arena, graph),
@@ -101,13 +101,19 @@ pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, rows: u64) -> Arrays 
 }
 
 /// The plan with room for the levels of this many searches.
-pub(crate) fn plan(graph: &Graph, rows: u64) -> Plan {
+pub(crate) fn plan(graph: &impl Extent, rows: u64) -> Plan {
     plan_of(|arena| layout(arena, graph, rows))
 }
 
 impl Arrays {
     /// The arguments of no search, with blocks that queue this many items.
-    pub(super) fn arguments(&self, graph: &Graph, parameters: &Parameters, capacity: u32, waiting: &Waiting) -> Batch {
+    pub(super) fn arguments(
+        &self,
+        graph: &impl Extent,
+        parameters: &Parameters,
+        capacity: u32,
+        waiting: &Waiting,
+    ) -> Batch {
         let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
         Batch {
             offsets: self.arcs.offsets.as_ptr(),

@@ -1,15 +1,14 @@
 //! How much a batch of searches has of everything, its arrays, and the argument of its kernel.
 
-use super::super::near_far::first_delta;
 use super::super::pairs::Pairs;
 use super::super::{DeviceSemiring, OfSemiring, semirings_of};
 use crate::algorithms::Parameters;
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::graph::{Offsets, has_wide_offsets};
+use crate::cuda::graph::{Extent, Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::Waiting;
-use crate::graph::{Graph, VertexId};
+use crate::graph::VertexId;
 use crate::plan::Plan;
 
 /// The most searches in a batch.
@@ -20,14 +19,14 @@ pub(super) const USUALLY_WIDEST: u64 = 1 << 14;
 pub(super) const IN_FLIGHT: u64 = 1056;
 
 /// The widest batch that is taken without being asked for: a power of two.
-pub(crate) fn widest(graph: &Graph) -> usize {
+pub(crate) fn widest(graph: &impl Extent) -> usize {
     const WORDS: u64 = 1 << 29;
     let most = WORDS / (stride(graph) * semirings_of(graph)[0].words()).max(1);
     1 << most.clamp(8, USUALLY_WIDEST).ilog2()
 }
 
 /// From row to row of the distances: each begins at a cache line.
-pub(crate) fn stride(graph: &Graph) -> u64 {
+pub(crate) fn stride(graph: &impl Extent) -> u64 {
     (graph.vertices() as u64).next_multiple_of(32)
 }
 
@@ -47,14 +46,14 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    pub(super) fn of(graph: &Graph, parameters: &Parameters) -> Self {
+    pub(super) fn of(graph: &impl Extent, parameters: &Parameters) -> Self {
         let width = parameters.get("width").map_or(widest(graph) as u64, |width| width as u64).min(WIDEST);
         Self::in_semirings(graph, parameters, semirings_of(graph), width)
     }
 
     /// For this many searches in a batch, the first of these semirings in mind.
     pub(crate) fn in_semirings(
-        graph: &Graph,
+        graph: &impl Extent,
         parameters: &Parameters,
         semirings: &'static [DeviceSemiring],
         width: u64,
@@ -130,7 +129,7 @@ pub(super) struct Arrays {
     pub(super) next: DeviceSlice<u32>,
 }
 
-pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, sizes: &Sizes) -> Arrays {
+pub(super) fn layout(arena: &mut Arena<'_>, graph: &impl Extent, sizes: &Sizes) -> Arrays {
     let vertices = graph.vertices() as u64;
     let row = stride(graph);
     Arrays {
@@ -150,7 +149,7 @@ pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, sizes: &Sizes) -> Arr
 }
 
 /// What it takes.
-pub(crate) fn plan(graph: &Graph, sizes: &Sizes) -> Plan {
+pub(crate) fn plan(graph: &impl Extent, sizes: &Sizes) -> Plan {
     plan_of(|arena| layout(arena, graph, sizes))
 }
 
@@ -158,8 +157,8 @@ impl Arrays {
     /// The argument of no search, with near queues that have so much room.
     pub(super) fn argument(
         &self,
-        graph: &Graph,
-        parameters: &Parameters,
+        graph: &impl Extent,
+        delta: f64,
         sizes: &Sizes,
         room: u32,
         waiting: &Waiting,
@@ -177,7 +176,7 @@ impl Arrays {
             cancelled: waiting.cancelled(),
             limit: 0,
             stride: stride(graph),
-            delta: parameters.get("delta").unwrap_or_else(|| first_delta(graph)),
+            delta,
             source_count: 0,
             searches: 0,
             vertices: graph.vertices() as u32,
