@@ -117,9 +117,9 @@ __device__ __forceinline__ void in_windows(const Windows& windows, u32 frontier,
 }
 
 /// Calls `body(has, vertex)` for the vertices whose bit is set in the words that the lanes have, 32 lanes together. Those of a lane
-/// are the words of the group `first + lane * step`.
+/// are the words of the group `mine`.
 template <class Body>
-__device__ __forceinline__ void for_bits(uint4 words, u64 first, u64 step, Body body) {
+__device__ __forceinline__ void for_bits(uint4 words, u32 mine, Body body) {
     const u32 lane = lane_index();
     const u32 count = __popc(words.x) + __popc(words.y) + __popc(words.z) + __popc(words.w);
     const u32 up_to = warp_inclusive_sum(count), start = up_to - count;
@@ -128,43 +128,62 @@ __device__ __forceinline__ void for_bits(uint4 words, u64 first, u64 step, Body 
         const u32 place = min(base + lane, total - 1);
         const int owner = static_cast<int>(last_lane_from(start, place));
         u32 index = place - __shfl_sync(all_lanes, start, owner);
-        u32 word = __shfl_sync(all_lanes, words.x, owner), at = 0;
+        u32 word = __shfl_sync(all_lanes, words.x, owner), at = __shfl_sync(all_lanes, mine, owner) * group;
         const u32 others[3] = {__shfl_sync(all_lanes, words.y, owner), __shfl_sync(all_lanes, words.z, owner),
                                __shfl_sync(all_lanes, words.w, owner)};
+        bool goes_on = true;
 #pragma unroll
         for (u32 k = 0; k < 3; k++) {
             const u32 below = __popc(word);
-            if (index >= below && at == k * 32) {
+            goes_on = goes_on && index >= below;
+            if (goes_on) {
                 index -= below;
                 word = others[k];
                 at += 32;
             }
         }
-        const u64 of_group = first + static_cast<u32>(owner) * step;
-        body(base + lane < total, static_cast<u32>(of_group * group) + at + place_of_bit(word, index));
+        body(base + lane < total, at + place_of_bit(word, index));
     }
 }
 
-/// Calls `body(words, first, step)` for the groups from `begin` to `end` that have some vertex, 32 lanes together: a lane gets the words
-/// of the group `first + lane * step`, or none.
+/// Calls `body(words, mine)` for the groups from `begin` to `end` that have some vertex, 32 lanes together: a lane gets the words of the
+/// group `mine`, or none.
 ///
-/// Warps take turns, group by group, and a warp looks at the groups of its next 32 turns at once.
+/// Warps take turns, group by group. A warp looks at the bits of its next 32 turns at once, while those of the 32 after them are under way,
+/// and collects groups until it has one for each lane.
 template <class Body>
 __device__ __forceinline__ void for_groups(const Bits& bits, u32 begin, u32 end, Body body) {
-    const u64 warps = warps_of_grid();
+    const u32 lane = lane_index(), warps = warps_of_grid();
     const u32* const groups = bits.groups();
-    for (u64 first = begin + warp_of_grid(); first < end; first += warps * lanes_a_warp) {
-        const u64 mine = first + lane_index() * warps;
+    u32 collected = 0, mine = 0;
+    const auto hand_over = [&] {
         uint4 words = make_uint4(0, 0, 0, 0);
-        if (mine < end && is_set(groups, static_cast<u32>(mine))) words = load(bits.of_group(mine));
-        if (__any_sync(all_lanes, (words.x | words.y | words.z | words.w) != 0)) body(words, first, warps);
+        if (lane < collected) words = load(bits.of_group(mine));
+        body(words, mine);
+        collected = 0;
+    };
+    const auto is_there = [&](u64 g) { return g < end && is_set(groups, static_cast<u32>(g)); };
+    u64 first = begin + warp_of_grid();
+    bool has = is_there(first + static_cast<u64>(lane) * warps);
+    while (first < end) {
+        const u64 next = first + static_cast<u64>(warps) * lanes_a_warp;
+        const bool has_next = is_there(next + static_cast<u64>(lane) * warps);
+        const u32 found = __ballot_sync(all_lanes, has), count = __popc(found);
+        if (collected + count > lanes_a_warp) hand_over();
+        if (lane >= collected && lane < collected + count) {
+            mine = static_cast<u32>(first) + place_of_bit(found, lane - collected) * warps;
+        }
+        collected += count;
+        first = next;
+        has = has_next;
     }
+    if (collected > 0) hand_over();
 }
 
 /// Calls `body(has, vertex)` for all vertices whose bit is set, 32 lanes together: those of the groups from `begin` to `end`.
 template <class Body>
 __device__ __forceinline__ void for_vertices(const Bits& bits, u32 begin, u32 end, Body body) {
-    for_groups(bits, begin, end, [&](uint4 words, u64 first, u64 step) { for_bits(words, first, step, body); });
+    for_groups(bits, begin, end, [&](uint4 words, u32 mine) { for_bits(words, mine, body); });
 }
 
 /// Calls `body(vertex, begin, end)` for the pieces of those long rows whose bit is set, all lanes of a warp together.

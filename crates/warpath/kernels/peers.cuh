@@ -20,57 +20,76 @@ namespace peers {
 
 using ordered::group;
 
+/// Exchanges letters with the others; one warp calls it. The letter of a device is `mine`; what all told is joined in `here`.
+__device__ __forceinline__ void exchange(const Peers& peers, u64 number, const Letter& mine, Meeting* here) {
+    const u32 lane = lane_index(), half = static_cast<u32>(number % 2) * most_devices;
+    const bool is_device = lane < peers.count;
+    const Letter* const letters = &peers.mail[peers.rank][half];
+    bool has_come = true;
+    if (is_device) {
+        Letter* const to = &peers.mail[lane][half + peers.rank];
+#pragma unroll
+        for (u32 k = 0; k < told; k++) store_system(&to->sums[k], mine.sums[k]);
+        store_system(&to->least, mine.least);
+        // Before the number comes the letter, and whatever the grid has written.
+        system_fence();
+        store_system(&to->number, number);
+        u32 looks = 0;
+        while (load_system(&letters[lane].number) < number) {
+            // The host's memory is far away.
+            if (++looks % 256 == 0 && is_cancelled(peers.given_up)) {
+                has_come = false;
+                break;
+            }
+        }
+    }
+    system_fence();
+    const bool have_come = __all_sync(all_lanes, has_come);
+    // A lane for each number.
+    if (lane < told) {
+        u64 sum = 0;
+        for (u32 device = 0; device < peers.count; device++) sum += load_system(&letters[device].sums[lane]);
+        store(&here->joined.sums[lane], sum);
+    } else if (lane == told) {
+        u64 least = ~0ull;
+        for (u32 device = 0; device < peers.count; device++) least = min(least, load_system(&letters[device].least));
+        store(&here->joined.least, least);
+        store(&here->have_come, static_cast<u32>(have_come));
+    }
+    __syncwarp();
+}
+
 /// A barrier of all devices: what each has written before it, all see after it. `read()` makes the numbers that this device
 /// tells, once its whole grid has come; it is called by one warp. Meetings of a launch are numbered from 1, and none is left out: letters
 /// of odd and even ones lie in two places, so that nobody overwrites one that is not read yet. All threads call it together; whether all devices came: if not, the search has been given up.
 template <class Read>
 __device__ __forceinline__ bool meet(const Peers& peers, u32 meeting, Read read) {
-    grid_barrier();
-    if (blockIdx.x == 0 && threadIdx.x < lanes_a_warp) {
-        const u64 number = peers.number + meeting;
-        const Letter mine = read();
-        const u32 lane = lane_index(), half = static_cast<u32>(number % 2) * most_devices;
-        const bool is_device = lane < peers.count;
-        Letter theirs = {{0, 0, 0, 0, 0}, ~0ull, 0};
-        bool has_come = true;
-        // Before the letter comes whatever the grid has written.
-        system_fence();
-        if (is_device) {
-            Letter* const to = &peers.mail[lane][half + peers.rank];
-#pragma unroll
-            for (u32 k = 0; k < told; k++) store_system(&to->sums[k], mine.sums[k]);
-            store_system(&to->least, mine.least);
-            system_fence();
-            store_system(&to->number, number);
-            const Letter* const from = &peers.mail[peers.rank][half + lane];
-            u32 looks = 0;
-            while (load_system(&from->number) < number) {
-                // The host's memory is far away.
-                if (++looks % 256 == 0 && is_cancelled(peers.given_up)) {
-                    has_come = false;
-                    break;
-                }
+    const u64 number = peers.number + meeting;
+    Meeting* const here = peers.here;
+    __syncthreads();
+    if (blockIdx.x == 0) {
+        if (threadIdx.x < lanes_a_warp) {
+            while (load(&here->arrivals) != gridDim.x - 1) {
             }
-            system_fence();
-#pragma unroll
-            for (u32 k = 0; k < told; k++) theirs.sums[k] = load_system(&from->sums[k]);
-            theirs.least = load_system(&from->least);
+            device_fence();
+            const Letter mine = read();
+            exchange(peers, number, mine, here);
+            if (lane_index() == 0) {
+                // Nobody arrives again before the number is there.
+                store(&here->arrivals, 0);
+                device_fence();
+                store(&here->joined.number, number);
+            }
         }
-        const bool have_come = __all_sync(all_lanes, has_come);
-#pragma unroll
-        for (u32 k = 0; k < told; k++) {
-            const u64 sum = warp_sum(theirs.sums[k]);
-            if (lane == 0) store(&peers.joined->sums[k], sum);
+    } else if (threadIdx.x == 0) {
+        device_fence();
+        atomicAdd(&here->arrivals, 1);
+        while (load(&here->joined.number) < number) {
         }
-        const u64 least = warp_min(theirs.least);
-        if (lane == 0) {
-            store(&peers.joined->least, least);
-            store(&peers.joined->number, number);
-            store(peers.have_come, static_cast<u32>(have_come));
-        }
+        device_fence();
     }
-    grid_barrier();
-    return load(peers.have_come) != 0;
+    __syncthreads();
+    return load(&here->have_come) != 0;
 }
 
 /// The bits that a device has in an array.
@@ -78,14 +97,14 @@ __device__ __forceinline__ ordered::Bits bits_of(const Peers& peers, u32 array, 
     return {const_cast<u32*>(peers.arrays[array * most_devices + device]), peers.begins[peers.count]};
 }
 
-/// Calls `body(first, bits)` for the groups of this device's vertices in which other devices have set bits of an array, all lanes of a
-/// warp together: a lane gets the bits of the group `first + lane`.
+/// Calls `body(mine, bits)` for the groups of this device's vertices in which other devices have set bits of an array, all lanes of a
+/// warp together: a lane gets the bits of the group `mine`.
 template <class Body>
 __device__ __forceinline__ void from_peers(const Peers& peers, u32 array, Body body) {
     const u32 lane = lane_index(), end = (peers.beyond + group - 1) / group;
     const u64 step = warps_of_grid() * lanes_a_warp;
-    for (u64 first = (peers.first + group - 1) / group + warp_of_grid() * static_cast<u64>(lanes_a_warp); first < end; first += step) {
-        const u64 mine = first + lane;
+    const u64 begin = (peers.first + group - 1) / group + warp_of_grid() * static_cast<u64>(lanes_a_warp);
+    for (u64 mine = begin + lane; mine - lane < end; mine += step) {
         uint4 bits = make_uint4(0, 0, 0, 0);
         for (u32 device = 0; device < peers.count; device++) {
             if (device == peers.rank || mine >= end) continue;
@@ -94,7 +113,7 @@ __device__ __forceinline__ void from_peers(const Peers& peers, u32 array, Body b
             const uint4 some = load_system(theirs.of_group(mine));
             bits = make_uint4(bits.x | some.x, bits.y | some.y, bits.z | some.z, bits.w | some.w);
         }
-        if (__any_sync(all_lanes, (bits.x | bits.y | bits.z | bits.w) != 0)) body(first, bits);
+        if (__any_sync(all_lanes, (bits.x | bits.y | bits.z | bits.w) != 0)) body(static_cast<u32>(mine), bits);
     }
 }
 

@@ -28,7 +28,7 @@ struct Marker {
     const Bits frontier;  // of the next level
     const u32 level;
     u32 found = 0;
-    u32 long_rows = 0;
+    bool has_long_rows = false;
     u64 arcs = 0;
 
     /// Visits the head of an arc.
@@ -36,32 +36,37 @@ struct Marker {
         if (!ordered::set_bit(visited, head)) return;
         frontier.add(head);
         // Whoever has the vertex looks at that bit.
-        if (mine.has(head)) store(&search.levels[head], level);
+        const bool is_mine = mine.has(head);
+        if (is_mine) store(&search.levels[head], level);
         found++;
-        if (search.degrees != nullptr) {
-            const u32 degree = load_constant(&search.degrees[head]);
-            arcs += degree;
-            long_rows += degree > ordered::piece;
-        }
+        const u32 degree = search.degrees != nullptr ? load_constant(&search.degrees[head]) : 0;
+        arcs += degree;
+        has_long_rows = has_long_rows || (is_mine && (degree > ordered::piece || search.degrees == nullptr));
     }
 
     /// Adds up what all warps have noted.
     __device__ void finish(Turn* turn) const {
         const u32 all_found = warp_sum(found);
-        const u64 all_arcs = warp_sum(arcs), all_long_rows = warp_sum(long_rows);
+        const u64 all_arcs = warp_sum(arcs);
+        if (has_long_rows) store(&turn->long_rows, 1);
         if (lane_index() == 0 && all_found > 0) {
             atomicAdd(&turn->found, all_found);
             atomicAdd(&turn->arcs, all_arcs);
-            if (all_long_rows > 0) atomicAdd(&turn->long_rows, all_long_rows);
         }
     }
 };
 
+/// Whether a vertex has a long row, as far as is known.
+template <class Offset>
+__device__ __forceinline__ bool has_long_row(const Part<Offset>& search, u32 vertex) {
+    return search.degrees == nullptr || load_constant(&search.degrees[vertex]) > ordered::piece;
+}
+
 /// Gives this level to the vertices of this device that others have found, and adds them to the frontier.
 template <class Offset>
 __device__ void receive(const Part<Offset>& search, const peers::Peers& peers, u32* visited, const Bits& frontier, u32 array, u32 level) {
-    peers::from_peers(peers, array, [&](u64 first, uint4 bits) {
-        const u64 mine = first + lane_index();
+    u32* const long_rows = &search.turns[level % 3].long_rows;
+    peers::from_peers(peers, array, [&](u32 mine, uint4 bits) {
         if ((bits.x | bits.y | bits.z | bits.w) != 0) {
             // Nobody else has these words.
             uint4* const there = reinterpret_cast<uint4*>(visited) + mine;
@@ -69,23 +74,33 @@ __device__ void receive(const Part<Offset>& search, const peers::Peers& peers, u
             bits = make_uint4(bits.x & ~old.x, bits.y & ~old.y, bits.z & ~old.z, bits.w & ~old.w);
             store(there, make_uint4(old.x | bits.x, old.y | bits.y, old.z | bits.z, old.w | bits.w));
             store(frontier.of_group(mine), make_uint4(marked.x | bits.x, marked.y | bits.y, marked.z | bits.z, marked.w | bits.w));
-            if ((bits.x | bits.y | bits.z | bits.w) != 0) frontier.note(static_cast<u32>(mine));
+            if ((bits.x | bits.y | bits.z | bits.w) != 0) frontier.note(mine);
         }
-        ordered::for_bits(bits, first, 1, [&](bool has, u32 vertex) {
-            if (has) store(&search.levels[vertex], level);
+        ordered::for_bits(bits, mine, [&](bool has, u32 vertex) {
+            if (!has) return;
+            store(&search.levels[vertex], level);
+            if (has_long_row(search, vertex)) store(long_rows, 1);
         });
     });
 }
 
 /// Makes the vertices of this device that `after` has and `before` has not the frontier, whose array nobody reads, and empties the next.
-__device__ __forceinline__ void gather(const Some& mine, const u32* before, const u32* after, const Bits& frontier, const Bits& next) {
-    const u32 step = gridDim.x * blockDim.x;
+template <class Offset>
+__device__ __forceinline__ void gather(const Part<Offset>& search, const Some& mine, u32* long_rows, const u32* before, const u32* after, const Bits& frontier, const Bits& next) {
+    const u32 end = mine.end_group(), step = warps_of_grid() * lanes_a_warp;
     ordered::clear(next);
-    for (u32 g = mine.first_group() + blockIdx.x * blockDim.x + threadIdx.x; g < mine.end_group(); g += step) {
-        const uint4 old = load(reinterpret_cast<const uint4*>(before) + g), now = load(reinterpret_cast<const uint4*>(after) + g);
-        const uint4 fresh = make_uint4(now.x & ~old.x, now.y & ~old.y, now.z & ~old.z, now.w & ~old.w);
-        store(frontier.of_group(g), fresh);
-        if ((fresh.x | fresh.y | fresh.z | fresh.w) != 0) frontier.note(g);
+    for (u32 first = mine.first_group() + warp_of_grid() * lanes_a_warp; first < end; first += step) {
+        const u32 g = first + lane_index();
+        uint4 fresh = make_uint4(0, 0, 0, 0);
+        if (g < end) {
+            const uint4 old = load(reinterpret_cast<const uint4*>(before) + g), now = load(reinterpret_cast<const uint4*>(after) + g);
+            fresh = make_uint4(now.x & ~old.x, now.y & ~old.y, now.z & ~old.z, now.w & ~old.w);
+            store(frontier.of_group(g), fresh);
+            if ((fresh.x | fresh.y | fresh.z | fresh.w) != 0) frontier.note(g);
+        }
+        ordered::for_bits(fresh, g, [&](bool has, u32 vertex) {
+            if (has && has_long_row(search, vertex)) store(long_rows, 1);
+        });
     }
 }
 
@@ -115,16 +130,20 @@ __device__ void begin(const Part<Offset>& search, const Some& mine, const Bits& 
             if (g % 32 == 0) store(&bits.groups()[g / 32], 0);
         }
     }
-    if (thread < 3) search.turns[thread] = Turn{0, 0, 0, 0};
+    if (thread < 3) search.turns[thread] = Turn{0, 0, 0, 0, 0};
     grid_barrier();
     for (u32 i = thread; i < search.source_count; i += threads) {
         const u32 source = load(&search.levels[mine.first + i]);
         atomicOr(&search.visited[0][source / 32], 1u << source % 32);
         frontier.add(source);
+        if (has_long_row(search, source)) store(&search.turns[0].long_rows, 1);
     }
     grid_barrier();
-    for (u32 v = mine.first + thread; v < mine.beyond; v += threads) {
-        store(&search.levels[v], ordered::is_set(frontier.words, v) ? 0 : unreached);
+    // Four levels at once.
+    for (u32 v = mine.first + 4 * thread; v < mine.beyond; v += 4 * threads) {
+        const u32 bits = load(&frontier.words[v / 32]) >> v % 32;
+        const auto level = [&](u32 k) { return bits >> k & 1 ? 0 : unreached; };
+        store(reinterpret_cast<uint4*>(&search.levels[v]), make_uint4(level(0), level(1), level(2), level(3)));
     }
     grid_barrier();
 }
@@ -142,12 +161,12 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
     bool up = false;
     bool waits = false;   // whether others may have found vertices of this device that have no level yet
     for (; level <= search.cutoff; level++) {
+        Turn* const last = &search.turns[(level - 1) % 3];
         Turn* const turn = &search.turns[level % 3];
         // The host writes the first letter. A vertex that two devices have found counts twice.
-        const peers::Letter* const joined = peers.joined;
+        const peers::Letter* const joined = &peers.here->joined;
         const float found = static_cast<float>(load(&joined->sums[0])), arcs = static_cast<float>(load(&joined->sums[1]));
         const bool is_over = load(&joined->sums[2]) != 0 || (peers.targets_in_all > 0 && load(&joined->sums[3]) == 0);
-        const bool has_long_rows = search.degrees == nullptr || load(&joined->sums[4]) > 0;
         if (found == 0 || is_over) break;
         const bool was_up = up;
         if (up) {
@@ -159,7 +178,7 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
             up = arcs > (hubs ? search.bottom_up / 4 : search.bottom_up) * all;
         }
         if (is_first) {
-            search.turns[(level + 1) % 3] = Turn{0, 0, 0, 0};
+            search.turns[(level + 1) % 3] = Turn{0, 0, 0, 0, 0};
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
         }
         if (waits) {
@@ -182,10 +201,10 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
         } else {
             if (was_up) {
                 peers::know(peers, visited_arrays + now, search.visited[now]);
-                gather(mine, search.visited[now ^ 1], search.visited[now], frontier_of(level - 1), frontier_of(level));
+                gather(search, mine, &last->long_rows, search.visited[now ^ 1], search.visited[now], frontier_of(level - 1), frontier_of(level));
                 grid_barrier();
             }
-            const u32 pieces = has_long_rows || was_up ? search.piece_count : 0;
+            const u32 pieces = load(&last->long_rows) != 0 ? search.piece_count : 0;
             Marker<Offset> next{search, mine, search.visited[now], frontier_of(level), level};
             bits::top_down(outgoing, frontier_of(level - 1), make_uint2(mine.first_group(), 0), make_uint2(mine.end_group(), pieces),
                            [&](u32 head) { next.visit(head); });
@@ -195,7 +214,7 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
         }
         const auto tell = [&] {
             const u32 left = unsettled(search, level + 1);
-            return peers::Letter{{load(&turn->found), load(&turn->arcs), load(&turn->cancelled), left, load(&turn->long_rows)}, 0, 0};
+            return peers::Letter{{load(&turn->found), load(&turn->arcs), load(&turn->cancelled), left, 0}, 0, 0};
         };
         if (!peers::meet(peers, ++meetings, tell)) return;
     }

@@ -228,8 +228,8 @@ template <class Lane, class Offset, class Mine>
 __device__ void split(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset, Mine>& next, typename Lane::Distance settled, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
     const Bits& far = next.far;
-    ordered::for_groups(far, next.mine.first_group(), next.mine.end_group(), [&](uint4 words, u64 first, u64 step) {
-        ordered::for_bits(words, first, step, [&](bool has, u32 vertex) {
+    ordered::for_groups(far, next.mine.first_group(), next.mine.end_group(), [&](uint4 words, u32 mine) {
+        ordered::for_bits(words, mine, [&](bool has, u32 vertex) {
             if (!has) return;
             const Distance distance = load(&search.distances[vertex]);
             if (distance >= threshold) {
@@ -242,7 +242,6 @@ __device__ void split(const KernelArgument<Lane, Offset>& search, Marker<Lane, O
         __syncwarp();
         // Nobody else changes these groups now: those that are empty are not looked at again.
         if ((words.x | words.y | words.z | words.w) != 0) {
-            const u64 mine = first + lane_index() * step;
             const uint4 left = load(far.of_group(mine));
             if ((left.x | left.y | left.z | left.w) == 0) atomicAnd(&far.groups()[mine / 32], ~(1u << mine % 32));
         }

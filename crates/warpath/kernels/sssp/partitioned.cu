@@ -21,8 +21,8 @@ template <class Lane, class Offset>
 __device__ void receive(const KernelArgument<Lane, Offset>& search, const peers::Peers& peers, Marker<Lane, Offset, Some>& next,
                         const Bits& near, u32 array, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
-    peers::from_peers(peers, array, [&](u64 first, uint4 bits) {
-        ordered::for_bits(bits, first, 1, [&](bool has, u32 vertex) {
+    peers::from_peers(peers, array, [&](u32 mine, uint4 bits) {
+        ordered::for_bits(bits, mine, [&](bool has, u32 vertex) {
             if (!has) return;
             Distance distance = Lane::unreachable;
             for (u32 device = 0; device < peers.count; device++) {
@@ -100,7 +100,7 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search, 
         };
         if (!peers::meet(peers, round + 1, tell)) return;
         if (threadIdx.x == 0) {
-            const peers::Letter* const all = peers.joined;
+            const peers::Letter* const all = &peers.here->joined;
             const News news = {load(&all->sums[0]), load(&all->sums[1]), load(&all->sums[2]), load(&all->least),
                                load(&all->sums[3]) != 0};
             decide(search, state, news);

@@ -18,9 +18,9 @@ __device__ void meet_often(const peers::Peers& peers, u32* mine, u32* wrong, u32
             if (found != round * 100 + device && (step == 1 || found != (round + 1) * 100 + device)) atomicAdd(wrong, 1u);
         }
         const u32 count = peers.count;
-        if (load(&peers.joined->sums[0]) != round * count) atomicAdd(wrong, 1u);
-        if (load(&peers.joined->sums[1]) != count * (count - 1) / 2) atomicAdd(wrong, 1u);
-        if (load(&peers.joined->sums[3]) != count || load(&peers.joined->least) != round) atomicAdd(wrong, 1u);
+        if (load(&peers.here->joined.sums[0]) != round * count) atomicAdd(wrong, 1u);
+        if (load(&peers.here->joined.sums[1]) != count * (count - 1) / 2) atomicAdd(wrong, 1u);
+        if (load(&peers.here->joined.sums[3]) != count || load(&peers.here->joined.least) != round) atomicAdd(wrong, 1u);
         const auto nothing = [] { return peers::Letter{{0, 0, 0, 0}, 0, 0}; };
         if (step == 1 && !peers::meet(peers, number += step, nothing)) return;
     }

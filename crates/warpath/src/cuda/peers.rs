@@ -42,16 +42,24 @@ kernel_header! {
         number: u64,
     }
 
+    /// Where the blocks of a device meet, in its memory.
+    #[derive(bytemuck::Pod, bytemuck::Zeroable)]
+    pub(super) struct Meeting {
+        /// What the devices told at the last meeting. Its number is written last.
+        joined: Letter,
+        /// Blocks that have come, but for the first one.
+        arrivals: u32,
+        /// Whether all devices came.
+        have_come: u32,
+    }
+
     /// The devices that search together, as one of them sees them.
     pub(super) struct Peers {
         /// Two letters from each device, in the memory of each.
         pub(super) mail: [DeviceMutPtr<Letter>; 8],
         /// Five arrays of each device.
         pub(super) arrays: [DevicePtr<u32>; 40],
-        /// What the devices told at the last meeting, in this device's memory.
-        pub(super) joined: DeviceMutPtr<Letter>,
-        /// Whether all came.
-        pub(super) have_come: DeviceMutPtr<u32>,
+        pub(super) here: DeviceMutPtr<Meeting>,
         /// Set by the host if nobody should wait any more.
         pub(super) given_up: DevicePtr<u32>,
         /// Of the last meeting before the launch.
@@ -151,35 +159,30 @@ pub(super) fn arcs_of(graph: &Graph, vertices: &Range<usize>) -> Range<usize> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mailbox {
     mail: DeviceSlice<Letter>,
-    joined: DeviceSlice<Letter>,
-    have_come: DeviceSlice<u32>,
+    here: DeviceSlice<Meeting>,
 }
 
 impl Mailbox {
     pub(super) fn layout(arena: &mut Arena<'_>) -> Self {
-        Mailbox {
-            mail: arena.take("letters", 2 * MOST as u64),
-            joined: arena.take("letters joined", 1),
-            have_come: arena.take("whether all came", 1),
-        }
+        Mailbox { mail: arena.take("letters", 2 * MOST as u64), here: arena.take("where blocks meet", 1) }
     }
 
     /// Empties it, in stream order.
     pub(super) fn clear(&self, pool: &Pool) -> Result<()> {
         pool.fill(self.mail, 0)?;
-        pool.fill(self.joined, 0)
+        pool.fill(self.here, 0)
     }
 
     /// Has the device begin as if all had told these numbers at the meeting before the launch.
     pub(super) fn begin(&self, pool: &Pool, number: u64, sums: [u64; 5], least: u64) -> Result<()> {
-        pool.upload(self.joined, &[Letter { sums, least, number }])
+        pool.upload(self.here, &[Meeting { joined: Letter { sums, least, number }, arrivals: 0, have_come: 0 }])
     }
 
     /// The number of the last meeting of any of these devices, once they have come here: after a search that was given up, some
     /// may have come further than others. A device that is lost has no number, and no search any more.
     fn last_number<'a>(mailboxes: impl Iterator<Item = (&'a Mailbox, &'a Pool)>) -> u64 {
         let number = |(mailbox, pool): (&Mailbox, &Pool)| {
-            pool.read_array(mailbox.joined).map_or(0, |[letter]: [Letter; 1]| letter.number)
+            pool.read_array(mailbox.here).map_or(0, |[meeting]: [Meeting; 1]| meeting.joined.number)
         };
         mailboxes.map(number).max().unwrap_or(0)
     }
@@ -199,8 +202,7 @@ impl Peers {
         let mut common = Peers {
             mail: [DeviceMutPtr::NULL; MOST],
             arrays: [DevicePtr::NULL; ARRAYS * MOST],
-            joined: DeviceMutPtr::NULL,
-            have_come: DeviceMutPtr::NULL,
+            here: DeviceMutPtr::NULL,
             given_up: DevicePtr::NULL,
             number: 0,
             begins: [0; MOST + 1],
@@ -218,8 +220,7 @@ impl Peers {
             }
         }
         let as_seen_by = |(place, device): (usize, &Seen)| Peers {
-            joined: device.mailbox.joined.as_mut_ptr(),
-            have_come: device.mailbox.have_come.as_mut_ptr(),
+            here: device.mailbox.here.as_mut_ptr(),
             rank: place as u32,
             first: parts.0[place],
             beyond: parts.0[place + 1],

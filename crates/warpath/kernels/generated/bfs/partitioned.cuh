@@ -8,13 +8,15 @@ namespace partitioned {
 struct Turn {
     u32 found;  // How many vertices were found, or marked for others.
     u32 cancelled;
-    u64 long_rows;  // How many of them have long rows, if the level was searched top-down.
+    u32 long_rows;  // Whether some vertex of this device has a long row, if the next level is searched top-down.
+    u32 unused;
     u64 arcs;  // How many arcs leave them, if the level was searched top-down.
 };
 static_assert(sizeof(Turn) == 24, "");
 static_assert(offsetof(Turn, found) == 0, "");
 static_assert(offsetof(Turn, cancelled) == 4, "");
 static_assert(offsetof(Turn, long_rows) == 8, "");
+static_assert(offsetof(Turn, unused) == 12, "");
 static_assert(offsetof(Turn, arcs) == 16, "");
 
 /// A part of the graph on its device. Offsets are u32 or u64. Arrays of the part are used as if they had all vertices.

@@ -100,8 +100,9 @@ kernel_header! {
         /// How many vertices were found, or marked for others.
         found: u32,
         cancelled: u32,
-        /// How many of them have long rows, if the level was searched top-down.
-        long_rows: u64,
+        /// Whether some vertex of this device has a long row, if the next level is searched top-down.
+        long_rows: u32,
+        unused: u32,
         /// How many arcs leave them, if the level was searched top-down.
         arcs: u64,
     }
@@ -180,7 +181,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, pieces: u64
             degrees: arena.take("numbers of arcs of all vertices", all),
             settled: arena.take("vertices never looked for", words_of_bits(mine)),
         }),
-        levels: arena.take("levels", mine),
+        levels: arena.take("levels", mine.next_multiple_of(4)),
         visited: arena.take_two(["visited", "visited next"], words_of_bits(all)),
         frontier: ["frontier", "next frontier", "last frontier"].map(|what| arena.take(what, words_of_frontier(all))),
         pieces: arena.take("pieces of long rows", pieces),
@@ -205,6 +206,7 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
 /// A part on its device.
 #[derive(Debug)]
 struct Member {
+    vertices: u64,
     kernel: Function,
     shape: LaunchShape,
     argument: Part,
@@ -278,7 +280,7 @@ impl Member {
             unsafe { device.launch(choose_best_tails, &choosing, arguments)? };
         }
         device.synchronize()?;
-        Ok(Member { kernel, shape, argument, arrays, waiting, pool })
+        Ok(Member { vertices: part.len() as u64, kernel, shape, argument, arrays, waiting, pool })
     }
 
     /// Puts what a search begins with on the device: the kernel does the rest.
@@ -286,9 +288,8 @@ impl Member {
         let Arrays { levels, targets_wanted, mailbox, .. } = self.arrays;
         self.pool.upload(levels.part(0, mine.len() as u64), mine)?;
         self.pool.upload(targets_wanted, watched)?;
-        // Nobody knows of the sources' rows yet.
         let [sources, targets] = in_all.map(|count| count as u64);
-        mailbox.begin(&self.pool, number, [sources, 0, 0, targets, 1], 0)
+        mailbox.begin(&self.pool, number, [sources, 0, 0, targets, 0], 0)
     }
 }
 
@@ -341,7 +342,7 @@ impl PreparedBfs for Partitioned {
     }
 
     fn device_levels(&self) -> DeviceLevels<'_> {
-        let levels = |member: &'_ Member| member.arrays.levels;
+        let levels = |member: &'_ Member| member.arrays.levels.part(0, member.vertices);
         DeviceLevels {
             further: self.members[1..].iter().map(|member| (&member.pool, levels(member))).collect(),
             ..DeviceLevels::of(&self.members[0].pool, levels(&self.members[0]))
