@@ -162,17 +162,16 @@ __device__ __forceinline__ void for_groups(const Bits& bits, u32 begin, u32 end,
         body(words, mine);
         collected = 0;
     };
-    const auto is_there = [&](u64 g) { return g < end && is_set(groups, static_cast<u32>(g)); };
-    u64 first = begin + warp_of_grid();
-    bool has = is_there(first + static_cast<u64>(lane) * warps);
+    // There are fewer than 2^25 groups, so sums do not wrap.
+    const auto is_there = [&](u32 g) { return g < end && is_set(groups, g); };
+    u32 first = begin + warp_of_grid();
+    bool has = is_there(first + lane * warps);
     while (first < end) {
-        const u64 next = first + static_cast<u64>(warps) * lanes_a_warp;
-        const bool has_next = is_there(next + static_cast<u64>(lane) * warps);
+        const u32 next = first + warps * lanes_a_warp;
+        const bool has_next = is_there(next + lane * warps);
         const u32 found = __ballot_sync(all_lanes, has), count = __popc(found);
         if (collected + count > lanes_a_warp) hand_over();
-        if (lane >= collected && lane < collected + count) {
-            mine = static_cast<u32>(first) + place_of_bit(found, lane - collected) * warps;
-        }
+        if (lane - collected < count) mine = first + place_of_bit(found, lane - collected) * warps;
         collected += count;
         first = next;
         has = has_next;

@@ -4,7 +4,7 @@
 // Source: Min et al. 2020, "EMOGI: efficient memory-access for out-of-memory graph-traversal in GPUs"; the threshold as in
 // `near_far.cu`.
 //
-// registers: 64
+// registers: 72
 // no-sass: STL
 #include "bits.cuh"
 
@@ -56,7 +56,7 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search) 
 }  // namespace zero_copy
 
 #define WARPATH_ZERO_COPY(lane, Lane, bits, Offset)                                            \
-    extern "C" __global__ void __launch_bounds__(512, 2)                                       \
+    extern "C" __global__ void __launch_bounds__(448, 2)                                       \
         sssp_zero_copy_##bits##_##lane(zero_copy::KernelArgument<Lane, Offset> search) {       \
         zero_copy::run(search);                                                                \
     }                                                                                          \

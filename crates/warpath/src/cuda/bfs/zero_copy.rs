@@ -89,8 +89,8 @@ pub(crate) fn takes(_: &Graph) -> bool {
 const BYTES_OF_ARC: u64 = 4;
 /// Without best tails.
 const NO: &str = "no";
-/// The most threads of a block.
-pub(super) const MOST_THREADS: u32 = 512;
+/// The most threads of a block: more would have too few registers.
+pub(super) const MOST_THREADS: u32 = 448;
 /// Threads count a little beyond the last vertex.
 pub(super) const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
 

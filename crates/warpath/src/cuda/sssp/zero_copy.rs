@@ -110,8 +110,8 @@ pub(crate) fn takes(graph: &Graph) -> bool {
 
 /// The distances that take 32 bits.
 const NARROW: &str = "32";
-/// The most threads of a block.
-const MOST_THREADS: u32 = 512;
+/// The most threads of a block: more would have too few registers.
+const MOST_THREADS: u32 = 448;
 /// The arcs of a round below which delta doubles, unless they are set.
 const BATCH: f64 = 131_072.0;
 /// Threads count a little beyond the last vertex.
