@@ -1,8 +1,8 @@
 //! `cargo xtask kernels`: compiles every kernel to the images that the library embeds.
 //!
 //! The toolchain is nvcc from PyPI, every part of it pinned, in a folder of its own. Sources and toolchain are laid out
-//! in one fixed directory, so that the paths in the line tables, and with them the images, are the same on every
-//! machine: `--check` compares bytes.
+//! in one fixed directory, so that the images are the same on every machine: `--check` compares bytes. A record says what each
+//! image was made from, so that a check in between need not compile all of them.
 //!
 //! A source file states in comments what its machine code must satisfy:
 //!
@@ -20,8 +20,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+use std::time::SystemTime;
+
+mod record;
 
 use lzma_rust2::{LzmaOptions, XzOptions, XzReader, XzWriter};
+use record::Record;
 
 /// The parts of the toolchain. Newer parts make code that driver 580 does not load; the last ones only read code.
 const PINS: [&str; 7] = [
@@ -67,6 +71,45 @@ const FIXED_DIRECTORY: &str = "/tmp/warpath-kernels";
 /// The number of compilers that run at once.
 const AT_ONCE: usize = 2;
 
+/// The arguments of the compiler, but for the names of files.
+fn arguments() -> Vec<String> {
+    let fixed = [
+        "-std=c++17",
+        "-O3",
+        "-Werror",
+        "all-warnings",
+        "-Xptxas",
+        "-v,-warn-spills,-warn-lmem-usage,-Werror",
+        "-fatbin",
+        "--compress-mode=none",
+        "-Itoolkit/include",
+    ];
+    let of_cubins = CUBINS.map(|targets| {
+        let codes = targets.map(|target| format!("sm_{target}")).join(",");
+        format!("arch=compute_{},code=[{codes}]", targets[0])
+    });
+    let of_ptx = PTX.map(|target| format!("arch=compute_{target},code=compute_{target}"));
+    let targets = of_cubins.into_iter().chain(of_ptx).flat_map(|target| ["-gencode".to_owned(), target]);
+    fixed.map(str::to_owned).into_iter().chain(targets).collect()
+}
+
+/// Compares all images with the record of what they were made from, and builds as many as are wanted of them, other ones each day.
+pub(crate) fn check_some(root: &Path, count: usize, toolchain: Option<PathBuf>) -> Result<(), String> {
+    let kernels = root.join("crates/warpath/kernels");
+    let record = Record::read(&kernels)?;
+    let sources = sources(&kernels)?;
+    let wrong: Vec<String> = sources.iter().filter_map(|source| record.check(&kernels, source).err()).collect();
+    if !wrong.is_empty() {
+        return Err(wrong.join("\n"));
+    }
+    println!("all {} images are recorded to be made from their sources", sources.len());
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let first = (now / 86_400) as usize * count % sources.len().max(1);
+    let some = sources.iter().cycle().skip(first).take(count.min(sources.len()));
+    let named: Vec<String> = some.map(|source| source.image.clone()).collect();
+    if named.is_empty() { Ok(()) } else { run(root, true, toolchain, &named) }
+}
+
 /// Builds the images, or compares them with the existing ones: those named, or all.
 pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>, named: &[String]) -> Result<(), String> {
     let toolchain = match toolchain.or_else(|| std::env::var_os("WARPATH_CUDA_TOOLCHAIN").map(PathBuf::from)) {
@@ -81,6 +124,7 @@ pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>, named: &
         return Err(format!("there is no kernel `{unknown}`"));
     }
     let are_all = named.is_empty();
+    let all: Vec<String> = sources.iter().map(|source| source.image.clone()).collect();
     sources.retain(|source| are_all || named.contains(&source.image));
     let images = kernels.join("images");
     let lock = File::create(format!("{FIXED_DIRECTORY}.lock")).map_err(at(FIXED_DIRECTORY.as_ref()))?;
@@ -118,7 +162,15 @@ pub(crate) fn run(root: &Path, check: bool, toolchain: Option<PathBuf>, named: &
             }
         }
     }
-    if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+    if !failures.is_empty() {
+        return Err(failures.join("\n"));
+    }
+    let record = Record::read(&kernels)?;
+    if check {
+        return sources.iter().try_for_each(|source| record.check(&kernels, source));
+    }
+    let known = all.iter().map(String::as_str).collect();
+    record.write(&kernels, &sources.iter().collect::<Vec<_>>(), &known)
 }
 
 /// A source file and the image it becomes.
@@ -135,16 +187,7 @@ impl Source {
     fn build(&self) -> Result<(Vec<u8>, String), String> {
         let output = format!("{}.fatbin", self.image);
         let mut compiler = Command::new("toolkit/bin/nvcc");
-        compiler.current_dir(FIXED_DIRECTORY).args(["-std=c++17", "-O3", "-Werror", "all-warnings"]);
-        compiler.args(["-Xptxas", "-v,-warn-spills,-warn-lmem-usage,-Werror"]);
-        compiler.args(["-fatbin", "--compress-mode=none", "-Itoolkit/include"]);
-        for targets in CUBINS {
-            let codes = targets.map(|target| format!("sm_{target}")).join(",");
-            compiler.arg("-gencode").arg(format!("arch=compute_{},code=[{codes}]", targets[0]));
-        }
-        for target in PTX {
-            compiler.arg("-gencode").arg(format!("arch=compute_{target},code=compute_{target}"));
-        }
+        compiler.current_dir(FIXED_DIRECTORY).args(arguments());
         let log = output_of(compiler.arg(&self.path).arg("-o").arg(&output))
             .map_err(|message| format!("{}: it does not compile\n{message}", self.path))?;
         let most = self.check_registers(&log)?;
@@ -351,11 +394,7 @@ fn lay_out(kernels: &Path, toolchain: &Path) -> Result<(), String> {
             copy(&hows[1])
         })?;
     }
-    // Line tables contain the time of each source file, so it has to be the same everywhere, too.
-    let places = ["bfs", "sssp", "apsp", "closure", "generated", "toolkit/include", "."];
-    let mut touch = Command::new("find");
-    touch.current_dir(fixed).args(places).args(["-not", "-path", "./toolkit/*", "-type", "f"]);
-    output_of(touch.args(["-exec", "touch", "-d", "2000-01-01T00:00:00Z", "{}", "+"])).map(drop)
+    Ok(())
 }
 
 /// The files in a folder, sorted; none if there is no such folder.

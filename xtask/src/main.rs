@@ -31,6 +31,9 @@ enum Chore {
         /// Compare with the existing images, byte for byte, and change nothing.
         #[arg(long)]
         check: bool,
+        /// Compare all images with the record of what they were made from, and this many of them, other ones each day, byte for byte.
+        #[arg(long, value_name = "NUMBER", conflicts_with_all = ["check", "images"])]
+        check_some: Option<usize>,
         /// A folder with the toolchain, a Python environment [default: `$WARPATH_CUDA_TOOLCHAIN`, else `.cuda`].
         #[arg(long)]
         toolchain: Option<PathBuf>,
@@ -83,7 +86,8 @@ enum Chore {
 fn main() -> ExitCode {
     let done = match Chore::parse() {
         Chore::Fuzz { seconds, targets } => fuzz(seconds, &targets),
-        Chore::Kernels { check, toolchain, images } => kernels::run(root(), check, toolchain, &images),
+        Chore::Kernels { check_some: Some(count), toolchain, .. } => kernels::check_some(root(), count, toolchain),
+        Chore::Kernels { check, toolchain, images, .. } => kernels::run(root(), check, toolchain, &images),
         Chore::UnsafeCount { check: _, write } => unsafe_count::run(root(), write),
         Chore::Structure => structure::run(root()),
         Chore::Miri { filters } => checkers::miri(root(), &filters),

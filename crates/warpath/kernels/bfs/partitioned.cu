@@ -124,12 +124,9 @@ __device__ void begin(const Part<Offset>& search, const Some& mine, const Bits& 
         const uint4 settled = is_mine ? load_constant(reinterpret_cast<const uint4*>(search.settled) + g) : zero;
         store(reinterpret_cast<uint4*>(search.visited[0]) + g, settled);
         store(reinterpret_cast<uint4*>(search.visited[1]) + g, settled);
-        for (u32 k = 0; k < 3; k++) {
-            const Bits bits{search.frontier[k], search.vertices};
-            store(bits.of_group(g), zero);
-            if (g % 32 == 0) store(&bits.groups()[g / 32], 0);
-        }
     }
+    // What the last search has left there.
+    for (u32 k = 0; k < 3; k++) ordered::clear(Bits{search.frontier[k], search.vertices});
     if (thread < 3) search.turns[thread] = Turn{0, 0, 0, 0, 0};
     grid_barrier();
     for (u32 i = thread; i < search.source_count; i += threads) {
@@ -222,6 +219,7 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
     if (is_first) {
         store(&search.report[0], level - 1);
         store(&search.report[1], bottom_up_levels);
+        store(&search.report[2], meetings);
     }
 }
 

@@ -280,8 +280,8 @@ impl Together {
         self.number
     }
 
-    /// Launches the kernel of each device with its argument, and waits for all of them; returns the seconds that the longest took. After
-    /// an error no kernel runs any more. The search waits for so many targets on all devices.
+    /// Launches the kernel of each device with its argument, and waits for all of them; returns the seconds that the longest took. The
+    /// caller says how often they have met ([`Together::have_met`]). After an error no kernel runs any more. The search waits for so many targets on all devices.
     pub(super) fn run<A: Argument>(
         &mut self,
         members: &[Member<'_>],
@@ -308,11 +308,17 @@ impl Together {
         let mut launches: Vec<Launch<'_>> = launches.collect();
         let waiting: Vec<&Waiting> = members.iter().map(|member| member.waiting).collect();
         let seconds = run_together(&mut launches, &waiting, &self.devices, control);
-        // After a search that was given up some may have come further than others.
-        let asked = if seconds.is_ok() { &members[..1] } else { members };
-        let last = Mailbox::last_number(asked.iter().map(|member| (member.mailbox, member.pool)));
-        self.number = self.number.max(last);
+        if seconds.is_err() {
+            // Some may have come further than others.
+            let last = Mailbox::last_number(members.iter().map(|member| (member.mailbox, member.pool)));
+            self.number = self.number.max(last);
+        }
         seconds
+    }
+
+    /// After a search in which they have met so often.
+    pub(super) fn have_met(&mut self, meetings: u64) {
+        self.number += meetings;
     }
 }
 

@@ -33,7 +33,7 @@ struct Part {
     u32* frontier[3];  // The vertices of a level, and their groups, as bits. Three take turns.
     const uint2* pieces;  // Vertices and numbers of the pieces of long rows.
     Turn* turns;  // Three.
-    u32* report;  // Number of levels, and of those searched bottom-up.
+    u32* report;  // Number of levels, of those searched bottom-up, and of meetings.
     const u32* targets_wanted;
     const u32* cancelled;
     u64 arcs;  // Of the whole graph.

@@ -79,7 +79,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 };
 
 /// The share of all arcs that ends a search top-down, unless it is set.
-pub(super) const BOTTOM_UP: f64 = 0.06;
+const BOTTOM_UP: f64 = 0.06;
 /// The share of all vertices that ends a search bottom-up, unless it is set.
 pub(super) const TOP_DOWN: f64 = 0.02;
 /// The most threads of a block.

@@ -52,7 +52,10 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[
             PARTS,
             DELTA,
-            Parameter { values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BATCH)), ..BATCH_OF_ARCS },
+            Parameter {
+                values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| format!("a {SHARE}th of all arcs"))),
+                ..BATCH_OF_ARCS
+            },
             threads_up_to::<MOST_THREADS>(),
             Parameter {
                 name: "blocks",
@@ -73,8 +76,10 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     prepare_on_several: Some(prepare),
 };
 
-/// The arcs of a round below which delta doubles, unless they are set: more than on one device, because a round costs more.
-const BATCH: f64 = 2_097_152.0;
+/// Delta doubles while a round has less than this share of all arcs, unless it is said, and than so many arcs: a round costs more than
+/// on one device, so there are to be fewer.
+const SHARE: f64 = 256.0;
+const FEWEST: f64 = 131_072.0;
 /// The most threads of a block: more would have too few registers.
 const MOST_THREADS: u32 = 448;
 
@@ -179,7 +184,7 @@ impl Member {
             vertices: graph.vertices() as u32,
             window_count: windows.count(),
             least_of_window: windows.least,
-            batch: parameters.get("batch").unwrap_or(BATCH) as u32,
+            batch: parameters.get("batch").unwrap_or((graph.arcs() as f64 / SHARE).max(FEWEST)) as u32,
         };
         device.synchronize()?;
         Ok(Member { vertices: part, kernels, argument, arrays, waiting, pool })
@@ -250,6 +255,8 @@ impl PreparedSssp for Partitioned {
         let seconds = self.together.run(&members, &arguments, watched.len(), task.control)?;
         let first = &self.members[0];
         let [rounds, thresholds, marked, relaxations] = first.pool.read_array(first.arrays.report)?;
+        // A meeting a round.
+        self.together.have_met(rounds);
         let mut out_of_range = false;
         for member in &self.members {
             out_of_range |= member.pool.read_array(member.arrays.out_of_range)? != [0];
