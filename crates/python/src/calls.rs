@@ -36,16 +36,18 @@ pub(crate) fn run_apart<T: Send + 'static>(
         let _ = tell.send(with_threads(work));
     });
     let worker = worker.map_err(|error| exception(Error::NoThreads(format!("no thread for the call: {error}"))))?;
-    loop {
-        match py.detach(|| told.recv_timeout(LOOK)) {
-            Ok(done) => return done.map_err(exception),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-            // The thread has gone without an answer: it panicked.
-            Err(RecvTimeoutError::Disconnected) => {
-                resume_unwind(worker.join().expect_err("a thread that ends in order has answered"))
+    py.detach(move || {
+        loop {
+            match told.recv_timeout(LOOK) {
+                Ok(done) => return done.map_err(exception),
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+                // The thread has gone without an answer: it panicked.
+                Err(RecvTimeoutError::Disconnected) => {
+                    resume_unwind(worker.join().expect_err("a thread that ends in order has answered"))
+                }
             }
         }
-    }
+    })
 }
 
 impl Calls {
