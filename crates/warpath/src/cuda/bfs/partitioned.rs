@@ -86,16 +86,16 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 fn seconds(work: &Workload<'_>) -> f64 {
     /// A narrow level with its meeting.
     const LEVEL: f64 = 16e-6;
-    /// What the calls of the host and the meetings of a few wide levels take.
-    const MEETINGS: f64 = 150e-6;
+    /// What the calls of the host for a device and the meetings of a few wide levels take.
+    const MEETINGS: f64 = 200e-6;
     /// Of the work of one device, what each does.
     const REPEATED: f64 = 0.1;
     let parts = parts_of(work.parameters).max(1) as f64;
     if work.graph.has_short_levels() {
-        return work.in_turn(MEETINGS + LEVEL * work.vertices().sqrt());
+        return work.in_turn(MEETINGS * parts + LEVEL * work.vertices().sqrt());
     }
     let alone = (direction_optimizing::ALGORITHM.info.seconds)(work);
-    work.in_turn(MEETINGS) + alone * (REPEATED + (1.0 - REPEATED) / parts)
+    work.in_turn(MEETINGS * parts) + alone * (REPEATED + (1.0 - REPEATED) / parts)
 }
 
 /// The share of all arcs that ends a search top-down, unless it is set: sooner than on one device, where what crosses between devices is
