@@ -39,22 +39,10 @@ fn table_request(
     Ok(with_options!(Apsp::all(), from(sources), to(targets), algorithm(algorithm)))
 }
 
-/// An error if an answer on a device was asked for with what only the host has.
-fn check_for_device(has_more: bool) -> PyResult<()> {
+/// An error if an answer on a device was asked for with what only the host has: `these`.
+fn check_for_device(has_more: bool, these: &str) -> PyResult<()> {
     if has_more {
-        return Err(PyValueError::new_err(
-            "on_device finds all distances: targets, cutoff and algorithm are for the host",
-        ));
-    }
-    Ok(())
-}
-
-/// The same of a table.
-fn check_table_for_device(has_more: bool) -> PyResult<()> {
-    if has_more {
-        return Err(PyValueError::new_err(
-            "on_device finds distances: successors, algorithm and progress are for the host",
-        ));
+        return Err(PyValueError::new_err(format!("on_device finds distances: {these} are for the host")));
     }
     Ok(())
 }
@@ -87,7 +75,10 @@ impl Graph {
     ) -> PyResult<Bound<'py, PyAny>> {
         let sources = vertices(source, "source")?;
         if on_device {
-            check_for_device(targets.is_some() || cutoff.is_some() || algorithm.is_some())?;
+            check_for_device(
+                targets.is_some() || cutoff.is_some() || algorithm.is_some(),
+                "targets, cutoff and algorithm",
+            )?;
             let tree = self.tree_on_device(source.py(), &sources, predecessors, ResidentGraph::sssp)?;
             return Ok(Bound::new(source.py(), tree)?.into_any());
         }
@@ -113,7 +104,10 @@ impl Graph {
     ) -> PyResult<Bound<'py, PyAny>> {
         let sources = vertices(source, "source")?;
         if on_device {
-            check_for_device(targets.is_some() || cutoff.is_some() || algorithm.is_some())?;
+            check_for_device(
+                targets.is_some() || cutoff.is_some() || algorithm.is_some(),
+                "targets, cutoff and algorithm",
+            )?;
             let tree = self.tree_on_device(source.py(), &sources, predecessors, ResidentGraph::bfs)?;
             return Ok(Bound::new(source.py(), tree)?.into_any());
         }
@@ -142,7 +136,7 @@ impl Graph {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, this) = (slf.py(), slf.get());
         if on_device {
-            check_table_for_device(successors || algorithm.is_some() || progress)?;
+            check_for_device(successors || algorithm.is_some() || progress, "successors, algorithm and progress")?;
             let (sources, targets) = (some_vertices(sources, "sources")?, some_vertices(targets, "targets")?);
             let table = this.table_on_device(py, sources, targets.as_deref())?;
             return Ok(Bound::new(py, table)?.into_any());

@@ -53,7 +53,10 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             PARTS,
             DELTA,
             Parameter {
-                values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| format!("a {SHARE}th of all arcs"))),
+                values: Values::Or(
+                    &Values::AtLeast(0.0),
+                    Unset::InWords(|| format!("a {SHARE}th of all arcs, at least {FEWEST}")),
+                ),
                 ..BATCH_OF_ARCS
             },
             threads_up_to::<MOST_THREADS>(),
@@ -76,9 +79,10 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     prepare_on_several: Some(prepare),
 };
 
-/// Delta doubles while a round has less than this share of all arcs, unless it is said, and than so many arcs: a round costs more than
-/// on one device, so there are to be fewer.
+/// Delta doubles while a round has fewer arcs than all arcs divided by this: a round costs more than on one device, so there are to be
+/// fewer.
 const SHARE: f64 = 256.0;
+/// On small graphs it doubles while a round has fewer arcs than these.
 const FEWEST: f64 = 131_072.0;
 /// The most threads of a block: more would have too few registers.
 const MOST_THREADS: u32 = 448;
@@ -223,6 +227,7 @@ fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) 
         .iter()
         .map(|Member { arrays, .. }| {
             let [one, two, three] = arrays.near;
+            // Nobody reads the last one.
             Seen { mailbox: arrays.mailbox, arrays: [one, two, three, arrays.distances, arrays.far] }
         })
         .collect();
