@@ -33,8 +33,7 @@ mod emulator {
             .warnings_into_errors(env::var_os("CI").is_some())
             // Kernels read arrays of words as vectors, and carry hints for nvcc.
             .flags(["-fno-strict-aliasing", "-Wno-unknown-pragmas"])
-            // Kernels enter a table before `main`: nothing else refers to them.
-            .link_lib_modifier("+whole-archive");
+            .cargo_metadata(false);
         let mut sources = Vec::new();
         find_sources(Path::new("kernels"), "cu", &mut sources).expect("the kernels can be listed");
         find_sources(Path::new("kernels/emulator"), "cpp", &mut sources).expect("the emulator can be listed");
@@ -45,9 +44,23 @@ mod emulator {
             None => _ = build.opt_level(2),
         }
         build.compile("warpath_kernels");
+        link_whole(&out.join("libwarpath_kernels.a"));
         println!("cargo::rustc-cfg=emulator");
         // For the test that builds a program of its own.
         println!("cargo::rustc-env=WARPATH_CXX={}", compiler().get_compiler().path().display());
+    }
+
+    /// Links all of an archive of C++ into the tests of this package, but not into the library. Kernels enter a table before `main`:
+    /// nothing else refers to them.
+    fn link_whole(archive: &Path) {
+        let archive = archive.display();
+        let arguments = if env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor == "apple") {
+            vec![format!("-Wl,-force_load,{archive}"), "-lc++".into()]
+        } else {
+            let whole = "-Wl,--push-state,--whole-archive";
+            vec![whole.into(), archive.to_string(), "-Wl,--pop-state".into(), "-lstdc++".into()]
+        };
+        arguments.iter().for_each(|argument| println!("cargo::rustc-link-arg={argument}"));
     }
 
     fn compiler() -> cc::Build {

@@ -1,4 +1,4 @@
-//! Runs tests under checkers that see what a test does not: Miri, ThreadSanitizer and loom.
+//! Runs tests under checkers that see what a test does not: Miri, the sanitizers and loom.
 //!
 //! Each builds into its own folder below `target`, since it compiles everything with other options.
 
@@ -87,6 +87,24 @@ pub(crate) fn thread_sanitizer(root: &Path, filters: &[String]) -> Result<(), St
         run(root, &mut command)?;
     }
     Ok(())
+}
+
+/// Runs the kernels and their host loops in the emulator, where AddressSanitizer and UndefinedBehaviorSanitizer see every access of
+/// a kernel. Graphs of some shapes are left out, since it takes twice as long.
+pub(crate) fn address_sanitizer(root: &Path, filters: &[String]) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command
+        .args(["test", "--package", "warpath", "--all-features", "--lib", "--target-dir", "target/address-sanitizer"])
+        // The time goes to kernels, which this leaves as they are: what compiles soonest will do for the library.
+        .args(["--config", "profile.dev.package.warpath.opt-level=0", "--"])
+        .env("WARPATH_SANITIZE", "address,undefined")
+        .env("ASAN_OPTIONS", "detect_leaks=0");
+    if filters.is_empty() {
+        command.arg("cuda::")
+    } else {
+        command.args(filters)
+    };
+    run(root, &mut command)
 }
 
 /// Runs the models of `crates/models` in every order in which their threads can run.

@@ -61,6 +61,11 @@ enum Chore {
         /// Run only tests with these strings in their names.
         filters: Vec<String>,
     },
+    /// Run the kernels in the emulator under AddressSanitizer and UndefinedBehaviorSanitizer.
+    AddressSanitizer {
+        /// Run only tests with these strings in their names.
+        filters: Vec<String>,
+    },
     /// Run the loom models of hand-written synchronization, in every order in which the threads can run.
     Loom,
     /// Put the command, the tests and a script in one folder, to run on a machine with a GPU and without Rust.
@@ -92,6 +97,7 @@ fn main() -> ExitCode {
         Chore::Structure => structure::run(root()),
         Chore::Miri { filters } => checkers::miri(root(), &filters),
         Chore::ThreadSanitizer { filters } => checkers::thread_sanitizer(root(), &filters),
+        Chore::AddressSanitizer { filters } => checkers::address_sanitizer(root(), &filters),
         Chore::Loom => checkers::loom(root()),
         Chore::Package { verify } => package::run(root(), verify),
         Chore::GpuArchive { directory } => gpu_archive::run(root(), &directory),

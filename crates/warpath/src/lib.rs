@@ -31,6 +31,7 @@ pub mod hierarchy;
 mod huge_pages;
 mod instructions;
 mod memory;
+mod parallel;
 mod partial;
 mod past_cache;
 mod plan;

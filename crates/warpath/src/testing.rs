@@ -76,9 +76,24 @@ impl TestWeight for f64 {
     }
 }
 
-/// Four graphs of every shape, all below 400 vertices, with weights drawn from `seed`. Under sanitizers or Miri, which
-/// take far longer and look for other mistakes, only one of the four, by turns. Miri gets only the first edges.
+/// Two graphs of every shape, all below 400 vertices, with weights drawn from `seed`: one is directed and one is not, and one has parallel
+/// arcs; other seeds, and other shapes, have it the other way round. Under sanitizers or Miri, which take far longer and look for other
+/// mistakes, there is one of each. Miri gets only the first edges.
 pub(crate) fn graphs_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Graph)> {
+    if cfg!(any(emulator_sanitized, miri)) {
+        return one_of_every_shape::<W>(seed);
+    }
+    graphs_of_kinds::<W>(seed, |shape, kind| matches!(kind, 0 | 3) == (shape + seed).is_multiple_of(2))
+}
+
+/// One graph of every shape.
+pub(crate) fn one_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Graph)> {
+    graphs_of_kinds::<W>(seed, |shape, kind| kind == (shape + seed) % 4)
+}
+
+/// Graphs of every shape, of the kinds that are wanted of it: directed with parallel arcs merged (0) or kept (1), undirected with them
+/// merged (2) or kept (3).
+fn graphs_of_kinds<W: TestWeight>(seed: u64, is_wanted: impl Fn(u64, u64) -> bool) -> Vec<(String, Graph)> {
     let mut random = Random(seed);
     let mut graphs = Vec::new();
     let mut index = 0;
@@ -91,7 +106,7 @@ pub(crate) fn graphs_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Gr
             for parallel in [ParallelEdges::MergeByMinimum, ParallelEdges::Keep] {
                 let weighted = edges.iter().map(|&(u, v)| (u, v, W::draw(&mut random))).collect::<Vec<_>>();
                 index += 1;
-                if cfg!(any(emulator_sanitized, miri)) && (index - 1) % 4 != ((index - 1) / 4 + seed as usize) % 4 {
+                if !is_wanted((index - 1) / 4, (index - 1) % 4) {
                     continue;
                 }
                 let builder = GraphBuilder::new().vertices(vertices).direction(direction).parallel_edges(parallel);
@@ -126,12 +141,4 @@ pub(crate) fn graphs_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Gr
     let large = pairs(2400, 399);
     add("random, average degree 6", 399, large);
     graphs
-}
-
-/// Two graphs of every shape; the next seed gives the other two.
-#[cfg_attr(not(any(emulator, feature = "cuda")), allow(dead_code))]
-pub(crate) fn half_of_every_shape<W: TestWeight>(seed: u64) -> Vec<(String, Graph)> {
-    let half = |index: usize| cfg!(emulator_sanitized) || (index + index / 2) % 2 == seed as usize % 2;
-    let graphs = graphs_of_every_shape::<W>(seed).into_iter().enumerate();
-    graphs.filter(|(index, _)| half(*index)).map(|(_, graph)| graph).collect()
 }

@@ -10,8 +10,6 @@
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
-use warpath as _; // the emulator is linked into the library
-
 #[cfg(emulator)]
 unsafe extern "C" {
     fn warpath_emulator_has(kernel: *const c_char) -> c_int;

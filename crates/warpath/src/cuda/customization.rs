@@ -310,7 +310,7 @@ mod tests {
     use crate::cuda::device::testing::devices;
     use crate::graph::{Direction, DistanceValue, Graph, GraphBuilder, Unit, VertexId};
     use crate::hierarchy::Metric;
-    use crate::testing::{Random, graphs_of_every_shape, half_of_every_shape};
+    use crate::testing::{Random, graphs_of_every_shape, one_of_every_shape};
 
     /// A device that may not fail, and how often it was asked.
     struct Reliable(CustomizingDevice, AtomicUsize);
@@ -360,7 +360,7 @@ mod tests {
         for (name, graph) in graphs_of_every_shape::<u32>(61) {
             check(&name, &graph);
         }
-        for (name, graph) in half_of_every_shape::<Unit>(62) {
+        for (name, graph) in one_of_every_shape::<Unit>(62) {
             check(&name, &graph);
         }
     }

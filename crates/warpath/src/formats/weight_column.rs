@@ -4,14 +4,12 @@
 //! of the text settles that. So each chunk collects its weights in the narrowest type that holds them, and [`settle`]
 //! widens all chunks to the widest type found. The text is not needed after that.
 
-use rayon::prelude::*;
-
 use super::ReadOptions;
 use super::text::{Fault, Held, Malformed, Parsed, Piece, finite};
 
 use crate::graph::{EdgeList, Graph, GraphBuilder, Unit, VertexId, Weight};
 use crate::memory::allocation::bytes_of;
-use crate::{Error, Result};
+use crate::{Error, Result, parallel};
 
 /// Which decimals a text has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -354,13 +352,10 @@ pub(super) fn settle(
 }
 
 fn widened<W: Weight>(chunks: Vec<WeightedChunk>, widen: fn(Values) -> Vec<W>) -> Vec<EdgeList<W>> {
-    chunks
-        .into_par_iter()
-        .map(|chunk| EdgeList {
-            edges: chunk.edges,
-            weights: chunk.weights.map_or(Vec::new(), |column| widen(column.values)),
-        })
-        .collect()
+    parallel::collect_taken(chunks, |chunk| EdgeList {
+        edges: chunk.edges,
+        weights: chunk.weights.map_or(Vec::new(), |column| widen(column.values)),
+    })
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use super::edges::{Part, without_negative_zero};
 use super::{Csr, VertexId, Weight};
 use crate::huge_pages::on_huge_pages;
-use crate::{Result, memory};
+use crate::{Result, memory, parallel};
 
 /// Where arcs come from: walked twice, in the same order.
 pub(super) trait Arcs<W>: Send + Sync {
@@ -70,14 +70,11 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
     let shift = width.trailing_zeros();
     let buckets = vertices.div_ceil(width).max(1);
     // 2. Count the arcs of each part that go into each bucket, and turn counts into places.
-    let mut places: Vec<Vec<usize>> = parts
-        .par_iter()
-        .map(|part| {
-            let mut counts = vec![0; buckets];
-            part.for_each(|tail, _, _| counts[(tail >> shift) as usize] += 1);
-            counts
-        })
-        .collect();
+    let mut places: Vec<Vec<usize>> = parallel::collect(parts.len(), |part| {
+        let mut counts = vec![0; buckets];
+        parts[part].for_each(|tail, _, _| counts[(tail >> shift) as usize] += 1);
+        counts
+    });
     let mut bucket_starts = Vec::with_capacity(buckets + 1);
     let mut sum = 0;
     for bucket in 0..buckets {
@@ -91,7 +88,7 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
     // 3. Scatter into the buckets.
     let mut scattered: Vec<(VertexId, VertexId, W)> = on_huge_pages(memory::with_capacity("arcs being sorted", total)?);
     let slots = SharedSlots(scattered.as_mut_ptr());
-    parts.into_par_iter().zip(places).for_each(|(part, mut places)| {
+    parallel::for_each_taken(parts.into_iter().zip(places), |(part, mut places)| {
         part.for_each(|tail, head, weight| {
             let place = &mut places[(tail >> shift) as usize];
             assert!(*place < total, "both walks over a part see the same arcs");
@@ -116,9 +113,13 @@ pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>
             let row_count = width.min(rest.3.len());
             let (rows, other_rows) = rest.3.split_at_mut(row_count);
             rest = (other_arcs, other_heads, other_values, other_rows);
-            pieces.push(Bucket { first: (bucket * width) as VertexId, arcs, heads, values, rows });
+            pieces.push((Bucket { first: (bucket * width) as VertexId, arcs, heads, values, rows }, 0));
         }
-        pieces.into_par_iter().map_init(Vec::new, |buffer, bucket| bucket.sort(buffer, merge)).collect()
+        parallel::for_each_chunk_with(&mut pieces, 1, Vec::new, |buffer, _, piece| {
+            let (bucket, kept) = &mut piece[0];
+            *kept = bucket.sort(buffer, merge);
+        });
+        pieces.into_iter().map(|(_, kept)| kept).collect()
     };
     drop(scattered);
     // 5. Close the gaps that merged arcs left between buckets, and add up the lengths of rows.
@@ -165,7 +166,7 @@ struct Bucket<'a, W> {
 
 impl<W: Weight> Bucket<'_, W> {
     /// Sorts the rows to the front of the final arrays; returns how many arcs are left.
-    fn sort(self, buffer: &mut Vec<(VertexId, W)>, merge: bool) -> usize {
+    fn sort(&mut self, buffer: &mut Vec<(VertexId, W)>, merge: bool) -> usize {
         for &(tail, _, _) in self.arcs {
             self.rows[(tail - self.first) as usize] += 1;
         }
@@ -242,7 +243,7 @@ pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Re
             row = next_row;
         }
         rest.2.fill(total as u64);
-        pieces.into_par_iter().for_each(|(part, heads, values, rows, first_row, start)| {
+        parallel::for_each_taken(pieces, |(part, heads, values, rows, first_row, start)| {
             let mut known = 0;
             for (index, (slot, &(tail, head))) in heads.iter_mut().zip(part.edges()).enumerate() {
                 *slot = head;

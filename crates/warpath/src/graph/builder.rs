@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::bucket_sort::{Arcs, concatenate, sort_by_tail};
 use super::edges::{Edge, EdgeList, Part, parts, without_negative_zero};
 use super::{Csr, Graph, InputCounts, Labels, MAX_VERTICES, VertexId, Weight, WeightKind};
-use crate::{Error, Plan, Result, available_memory};
+use crate::{Error, Plan, Result, available_memory, parallel};
 
 /// Whether edges have a direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -125,7 +125,7 @@ impl GraphBuilder {
     /// memory, or a float weight is NaN or infinite. A weight of -0 becomes 0.
     pub fn build<W: Weight>(self, lists: Vec<EdgeList<W>>) -> Result<Graph> {
         let parts = parts(lists);
-        let surveys: Vec<Survey> = parts.par_iter().map(|part| Survey::of(part.edges())).collect();
+        let surveys = parallel::collect(parts.len(), |part| Survey::of(parts[part].edges()));
         let survey = surveys.iter().fold(Survey::default(), |all, &part| all.followed_by(part));
         let needed = survey.greatest.map_or(0, |id| u64::from(id) + 1);
         let declared = self.labels.as_ref().map(Labels::len).or(self.vertices);
@@ -148,7 +148,8 @@ impl GraphBuilder {
         check_memory::<W>(vertices, edges, self.direction, sorts, self.memory)?;
         let is_float = matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
         let bad = |part: &Part<W>| part.weights().iter().copied().find(|w| !w.to_f64().is_finite());
-        if let Some(weight) = parts.par_iter().filter(|_| is_float).find_map_first(bad) {
+        let floats = if is_float { parts.as_slice() } else { &[] };
+        if let Some(weight) = parallel::collect(floats.len(), |part| bad(&floats[part])).into_iter().flatten().next() {
             return Err(Error::invalid(format!("a weight of {weight} is not a number to add up")));
         }
         let labels = self.labels.unwrap_or(Labels::range(0, vertices));

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::elimination::Elimination;
 use crate::graph::{DistanceValue, Graph, MinPlus, VertexId};
 use crate::memory::{collected, with_capacity};
-use crate::{Error, Result};
+use crate::{Error, Result, parallel};
 
 /// How many ranks, or shortcuts, a thread takes at a time.
 const SOME: usize = 1 << 14;
@@ -61,7 +61,7 @@ impl Direction {
     pub(super) fn lengths<S: MinPlus>(&self, shortcuts: usize, weights: &[S::Weight]) -> Result<Vec<S::Distance>> {
         let unreachable = rayon::iter::repeat_n(S::Distance::UNREACHABLE, shortcuts);
         let mut lengths = collected("the lengths of a hierarchy", unreachable)?;
-        lengths.par_chunks_mut(SOME).enumerate().for_each(|(chunk, lengths)| {
+        parallel::for_each_chunk(&mut lengths, SOME, |chunk, lengths| {
             let start = chunk * SOME;
             let [first, end] = [start, start + lengths.len()].map(|place| self.before[place.div_ceil(BLOCK)]);
             for &(place, arc) in &self.arcs[first as usize..end as usize] {

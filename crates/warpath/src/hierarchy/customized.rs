@@ -4,8 +4,6 @@ use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use rayon::prelude::*;
-
 use super::customization::{Elsewhere, Lengths, any, customize};
 use super::destination::{Destination, Visited};
 use super::labels::Labels;
@@ -18,7 +16,7 @@ use crate::graph::{
 };
 use crate::memory::{available_memory, spendable, with_capacity};
 use crate::problems::{Facts, Path, RowFacts};
-use crate::{Error, Result};
+use crate::{Error, Result, parallel};
 
 /// For so many rows labels pay: they take as long as they save then. In tests for more than are asked for at first.
 pub(crate) const ROWS_FOR_LABELS: usize = if cfg!(test) { 48 } else { 256 };
@@ -123,14 +121,14 @@ fn customized_by<S: MinPlus, const L: usize>(
     let values = weights.map(|weights| S::Weight::of(weights).expect("the semiring is for these weights"));
     for lane in 0..L {
         let arcs = Adjacency { offsets: csr.offsets(), targets: csr.targets(), weights: values[lane] };
-        let is_negative = |&v: &VertexId| {
-            let loops = arcs.edges(v).filter(|&(head, _)| head == v);
+        let is_negative = |v: usize| {
+            let loops = arcs.edges(v as VertexId).filter(|&(head, _)| head as usize == v);
             loops.map(|(_, weight)| S::extend(S::Distance::ZERO, weight)).any(|length| length < S::Distance::ZERO)
         };
         if any(values[lane], |&weight| S::extend(S::Distance::ZERO, weight) < S::Distance::ZERO)
-            && let Some(v) = (0..csr.vertices() as VertexId).into_par_iter().find_first(is_negative)
+            && let Some(v) = parallel::find_first(csr.vertices(), &is_negative)
         {
-            return Err(negative_cycle(&hierarchy.graph, weights[lane], vec![v]));
+            return Err(negative_cycle(&hierarchy.graph, weights[lane], vec![v as VertexId]));
         }
     }
     let all = customize::<S, L>(elimination, &shared.arcs, values, hierarchy.graph.is_directed(), elsewhere)?;

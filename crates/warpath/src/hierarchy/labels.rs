@@ -12,15 +12,13 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::elimination::{Elimination, ROOT};
 use super::query::lower;
 use super::selection::Selection;
 use super::transposition::COLUMNS;
-use crate::Result;
 use crate::graph::{DistanceValue, MinPlus};
 use crate::memory::{filled, grow, with_capacity};
+use crate::{Result, parallel};
 
 /// The most vertices of a tile, and the most hubs.
 const MOST_VERTICES: u64 = if cfg!(test) { 8 } else { 128 };
@@ -110,7 +108,8 @@ impl<D: DistanceValue> Labels<D> {
         vertices.extend(fronts.map(|rank| elimination.vertices[rank]));
         let fronts = Selection::new(elimination, down, &vertices)?;
         let make = |some: &[u32]| Made::new(elimination, &tops, &by_rank, &fronts, some);
-        let made: Vec<Made<D>> = elimination.ranks.par_chunks(PART * TOGETHER).map(make).collect::<Result<_>>()?;
+        let made = parallel::collect_taken(elimination.ranks.chunks(PART * TOGETHER), make);
+        let made: Vec<Made<D>> = made.into_iter().collect::<Result<_>>()?;
         drop((by_rank, tops));
         let all = Lists { shares: Vec::new(), hubs: Vec::new(), lengths: Vec::new() };
         let mut labels = Labels { fronts, all, parts: vec![Place::default()] };
@@ -258,7 +257,8 @@ impl<D: DistanceValue> ByRank<D> {
                 begin = rank + 1;
             }
         }
-        works.into_par_iter().for_each(|(ranks, lengths)| fill::<S>(elimination, down, tops, &offsets, ranks, lengths));
+        let fill = |(ranks, lengths): (_, &mut [D])| fill::<S>(elimination, down, tops, &offsets, ranks, lengths);
+        parallel::for_each_taken(works, fill);
         Ok(ByRank { offsets, lengths })
     }
 

@@ -5,7 +5,7 @@ use super::order::Pattern;
 use super::*;
 use crate::graph::Distance;
 use crate::problems::{DistanceSum, RowFacts};
-use crate::testing::{Random, TestWeight, graphs_of_every_shape, half_of_every_shape, size};
+use crate::testing::{Random, TestWeight, graphs_of_every_shape, one_of_every_shape, size};
 use crate::{Error, Solver};
 
 /// How far floats may differ: shortcuts add them in another order.
@@ -476,7 +476,7 @@ fn a_cancelled_order_ends() {
 fn subtrees_are_independent_and_each_is_part_of_one_of_the_next_level() {
     let mut random = Random(91);
     let mut most = 0;
-    for (name, graph) in half_of_every_shape::<u32>(91) {
+    for (name, graph) in one_of_every_shape::<u32>(91) {
         let orders = [None, Some(random_order(graph.vertices(), &mut random))];
         for order in orders {
             let hierarchy = match order {

@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use super::rows::{RowBlock, RowSink, TableShape, wrong_type};
 use crate::graph::{Distance, DistanceValue, Distances, VertexId, with_distances};
 use crate::plan::Plan;
-use crate::{Result, memory};
+use crate::{Result, memory, parallel};
 
 /// What can be reduced from the rows of a table of distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -140,7 +140,7 @@ impl RowReductions {
         const SHARE: usize = 4096;
         if self.wants(Reduction::Closeness) {
             let sources = &self.sources;
-            self.columns.par_chunks_mut(SHARE).enumerate().for_each(|(share, gathered)| {
+            parallel::for_each_chunk(&mut self.columns, SHARE, |share, gathered| {
                 for (&row, values) in block.rows.iter().zip(values.chunks_exact(columns)) {
                     for (column, distance) in gathered.iter_mut().zip(&values[share * SHARE..]) {
                         column.own += u64::from(column.target == sources[row]);
@@ -156,7 +156,7 @@ impl RowReductions {
             });
         }
         if self.wants(Reduction::Harmonic) {
-            self.harmonic.par_chunks_mut(SHARE).enumerate().for_each(|(share, sums)| {
+            parallel::for_each_chunk(&mut self.harmonic, SHARE, |share, sums| {
                 for values in values.chunks_exact(columns) {
                     for (sum, distance) in sums.iter_mut().zip(&values[share * SHARE..]) {
                         let distance = distance.to_f64();

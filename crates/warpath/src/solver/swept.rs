@@ -286,7 +286,7 @@ mod tests {
     use crate::cuda::device::testing::devices;
     use crate::graph::Unit;
     use crate::hierarchy::Hierarchy;
-    use crate::testing::{Random, TestWeight, half_of_every_shape};
+    use crate::testing::{Random, TestWeight, one_of_every_shape};
     use crate::{Apsp, Bfs, Engine, Graph, Sssp, generate};
 
     const NAME: &str = ALGORITHM.info.name;
@@ -302,7 +302,7 @@ mod tests {
     /// Single searches and many, with targets and cutoffs, on graphs of every shape.
     fn searches_agree_with_the_cpu<W: TestWeight>(seed: u64) {
         let mut random = Random(seed);
-        for (name, graph) in half_of_every_shape::<W>(seed) {
+        for (name, graph) in one_of_every_shape::<W>(seed) {
             let vertices = graph.vertices() as u64;
             if vertices == 0 || vertices > 400 || graph.has_negative_weights() {
                 continue;

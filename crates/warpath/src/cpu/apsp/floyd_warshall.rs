@@ -9,15 +9,13 @@
 //!
 //! Source: Floyd 1962, "Algorithm 97"; Warshall 1962; Harish & Narayanan 2007, algorithm 6.
 
-use rayon::prelude::*;
-
 use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::all_pairs::potentials::potentials;
 use crate::graph::{DistanceValue, MinPlus, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::Problem;
-use crate::{Error, Result, memory};
+use crate::{Error, Result, memory, parallel};
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
@@ -42,19 +40,23 @@ pub(super) fn solve<L: MinPlusOnCpu>(
     task: &ApspTask<'_, L>,
     output: ApspOutput<'_, L::Distance>,
 ) -> Result<Statistics> {
+    /// The rows that a thread takes at one time.
+    const ROWS: usize = 16;
     with_square_matrix(task, output, |matrix, vertices| {
         let mut through = memory::filled("a row of distances", vertices, L::Distance::UNREACHABLE)?;
         for k in 0..vertices {
             through.copy_from_slice(&matrix[k * vertices..][..vertices]);
             task.team.install(|| {
-                matrix.par_chunks_exact_mut(vertices).with_min_len(16).for_each(|row| {
-                    let to = row[k];
-                    if to == L::Distance::UNREACHABLE {
-                        return;
-                    }
-                    for (cell, &from) in row.iter_mut().zip(&through) {
-                        let joined = L::join(to, from);
-                        *cell = if joined < *cell { joined } else { *cell };
+                parallel::for_each_chunk(matrix, ROWS * vertices, |_, rows| {
+                    for row in rows.chunks_exact_mut(vertices) {
+                        let to = row[k];
+                        if to == L::Distance::UNREACHABLE {
+                            continue;
+                        }
+                        for (cell, &from) in row.iter_mut().zip(&through) {
+                            let joined = L::join(to, from);
+                            *cell = if joined < *cell { joined } else { *cell };
+                        }
                     }
                 });
             });
@@ -82,7 +84,7 @@ pub(super) fn with_square_matrix<L: MinPlusOnCpu>(
     let takes_part = |u: usize| reached.as_ref().is_none_or(|reached| reached[u] != L::Distance::UNREACHABLE);
     let mut compute = |matrix: &mut [L::Distance]| -> Result<Statistics> {
         let rows = |matrix: &mut [L::Distance]| {
-            matrix.par_chunks_exact_mut(vertices.max(1)).enumerate().for_each(|(u, row)| {
+            parallel::for_each_chunk(matrix, vertices.max(1), |u, row| {
                 row.fill(L::Distance::UNREACHABLE);
                 if takes_part(u) {
                     for (v, weight) in task.adjacency.edges(u as VertexId) {
@@ -167,24 +169,22 @@ fn is_in_range<L: MinPlus>(
 ) -> bool {
     let unreachable = L::Distance::UNREACHABLE;
     let negative = task.graph.has_negative_weights();
-    let greatest =
-        matrix
-            .par_chunks(1 << 16)
-            .map(|cells| {
-                cells.iter().fold(L::Distance::ZERO, |greatest, &cell| {
-                    if cell < unreachable && greatest < cell { cell } else { greatest }
-                })
-            })
-            .reduce(|| L::Distance::ZERO, |a, b| if a < b { b } else { a });
-    let below_all = || matrix.par_iter().with_min_len(1 << 16).any(|cell| cell.to_f64() == f64::NEG_INFINITY);
+    let chunks = || matrix.chunks(1 << 16);
+    let greater = |greatest: L::Distance, cell: L::Distance| {
+        if cell < unreachable && greatest < cell { cell } else { greatest }
+    };
+    let greatest_of = |cells: &[L::Distance]| cells.iter().copied().fold(L::Distance::ZERO, greater);
+    let greatest = parallel::collect_taken(chunks(), greatest_of).into_iter().fold(L::Distance::ZERO, greater);
+    let is_below = |cells: &[L::Distance]| cells.iter().any(|cell| cell.to_f64() == f64::NEG_INFINITY);
+    let below_all = || parallel::collect_taken(chunks(), is_below).contains(&true);
     if greatest.to_f64() + task.graph.weight_range().1 < L::Distance::LIMIT && !(negative && below_all()) {
         return true;
     }
     let row_suffices =
         |u: usize| !task.graph.has_left_range(&matrix[u * task.graph.vertices()..][..task.graph.vertices()]);
     if negative {
-        (0..task.graph.vertices()).into_par_iter().filter(|&u| takes_part(u)).all(row_suffices)
+        parallel::all(task.graph.vertices(), &|u| !takes_part(u) || row_suffices(u))
     } else {
-        task.sources.par_iter().all(|&source| row_suffices(source as usize))
+        parallel::all(task.sources.len(), &|index| row_suffices(task.sources[index] as usize))
     }
 }

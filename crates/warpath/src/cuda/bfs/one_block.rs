@@ -277,7 +277,7 @@ mod tests {
     use crate::cuda::apsp::batched;
     use crate::cuda::device::testing::devices;
     use crate::graph::{Graph, Unit, VertexId};
-    use crate::testing::{Random, half_of_every_shape};
+    use crate::testing::{Random, one_of_every_shape};
     use crate::{Bfs, Control, Engine, Solver};
 
     fn parameters(text: &str) -> Parameters {
@@ -316,7 +316,7 @@ mod tests {
         let mut turn = 0;
         for seed in [1, 2] {
             let mut random = Random(seed);
-            for (name, graph) in half_of_every_shape::<Unit>(seed) {
+            for (name, graph) in one_of_every_shape::<Unit>(seed) {
                 let vertices = graph.vertices();
                 let count = [1, 31, 32, 33, 70, 130][turn % 6];
                 let sources: Vec<_> = (0..count).map(|_| random.below(vertices as u64) as VertexId).collect();

@@ -375,7 +375,7 @@ mod tests {
     use super::*;
     use crate::cuda::peers::tests::devices_that_reach_each_other;
     use crate::graph::Unit;
-    use crate::testing::{Random, half_of_every_shape};
+    use crate::testing::{Random, one_of_every_shape};
     use crate::{Bfs, Control, Engine, Solver, generate};
 
     fn on(devices: &[Arc<dyn Device>], graph: &Graph) -> Solver {
@@ -391,7 +391,7 @@ mod tests {
 
     fn devices_agree_with_the_cpu(seed: u64) {
         let mut random = Random(seed);
-        for (turn, (name, graph)) in half_of_every_shape::<Unit>(seed).into_iter().enumerate() {
+        for (turn, (name, graph)) in one_of_every_shape::<Unit>(seed).into_iter().enumerate() {
             let vertices = graph.vertices() as u64;
             let is_left_out = cfg!(emulator_sanitized) && turn % 8 > 3;
             if is_left_out || vertices == 0 || vertices > 1000 || graph.arcs() > 6000 {

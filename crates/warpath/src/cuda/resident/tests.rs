@@ -142,7 +142,7 @@ fn in_order_of(weights: &Weights, places: &[usize]) -> Weights {
 }
 
 /// So many of the graphs of every shape are left out after one that is taken.
-const EVERY: usize = if cfg!(emulator_sanitized) { 7 } else { 13 };
+const EVERY: usize = if cfg!(emulator_sanitized) { 7 } else { 11 };
 
 fn rows_are_taken_as_they_are<W: TestWeight>(seed: u64) {
     let mut random = Random(seed);

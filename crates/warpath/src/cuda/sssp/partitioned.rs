@@ -291,7 +291,7 @@ impl PreparedSssp for Partitioned {
 mod tests {
     use super::*;
     use crate::cuda::peers::tests::devices_that_reach_each_other;
-    use crate::testing::{Random, TestWeight, half_of_every_shape};
+    use crate::testing::{Random, TestWeight, one_of_every_shape};
     use crate::{Control, Engine, Solver, Sssp, generate};
 
     fn on(devices: &[Arc<dyn Device>], graph: &Graph) -> Solver {
@@ -307,7 +307,7 @@ mod tests {
 
     fn devices_agree_with_the_cpu<W: TestWeight>(seed: u64) {
         let mut random = Random(seed);
-        for (turn, (name, graph)) in half_of_every_shape::<W>(seed).into_iter().enumerate() {
+        for (turn, (name, graph)) in one_of_every_shape::<W>(seed).into_iter().enumerate() {
             let vertices = graph.vertices() as u64;
             if vertices == 0 || vertices > 200 || graph.arcs() > 2000 || graph.has_negative_weights() {
                 continue;

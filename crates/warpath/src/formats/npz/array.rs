@@ -1,7 +1,6 @@
 //! Reads a member of an archive, and converts its elements piece by piece.
 
 use std::io::Read;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
@@ -123,7 +122,7 @@ impl<'a> Array<'a> {
     }
 
     /// Hands over the bytes of all elements in pieces, each with the number of elements before it.
-    fn each_piece(&mut self, mut take: impl FnMut(&Self, usize, &[u8]) -> Result<()>) -> Result<()> {
+    fn each_piece(&mut self, take: &mut dyn FnMut(&Self, usize, &[u8]) -> Result<()>) -> Result<()> {
         /// A multiple of every size that elements have.
         const PIECE: usize = 1 << 20;
         let mut elements = std::mem::replace(&mut self.elements, Elements::Packed(Box::new(std::io::empty())));
@@ -174,7 +173,7 @@ impl<'a> Array<'a> {
             return Ok(String::new());
         }
         let mut text = String::new();
-        self.each_piece(|_, _, piece| {
+        self.each_piece(&mut |_, _, piece| {
             let letters = piece.chunks_exact(width).map(|letter| char::from(letter[0]));
             text.extend(letters.filter(|&letter| letter != '\0'));
             Ok(())
@@ -182,66 +181,64 @@ impl<'a> Array<'a> {
         Ok(text)
     }
 
-    /// The elements, converted; `None` from `convert` is an error.
-    fn convert<S: Pod + Send, T: Default + Send>(
-        mut self,
-        convert: impl Fn(S) -> Option<T> + Sync,
-        wanted: &str,
-    ) -> Result<Vec<T>> {
+    /// The elements, converted.
+    fn convert<T: Default + Copy + Send>(mut self, convert: Conversion<T>, wanted: &str) -> Result<Vec<T>> {
         let mut values = self.room_for()?;
-        self.each_piece(|array, before, piece| array.extend(&mut values, before, piece, &convert, wanted))?;
+        self.each_piece(&mut |array, before, piece| array.extend(&mut values, before, piece, &convert, wanted))?;
         Ok(values)
     }
 
     /// Converts a piece of the elements; `before` elements precede it.
-    fn extend<S: Pod + Send, T: Default + Send>(
+    fn extend<T: Default + Copy + Send>(
         &self,
         values: &mut Vec<T>,
         before: usize,
         piece: &[u8],
-        convert: impl Fn(S) -> Option<T> + Sync,
+        convert: &(dyn Fn(&[u8], &mut [T]) -> std::result::Result<(), usize> + Sync),
         wanted: &str,
     ) -> Result<()> {
-        let all_good = AtomicBool::new(true);
-        values.par_extend(elements_of::<S>(piece).map(|value| {
-            convert(value).unwrap_or_else(|| {
-                all_good.store(false, Ordering::Relaxed);
-                T::default()
-            })
-        }));
-        if all_good.into_inner() {
-            return Ok(());
-        }
-        let bad = elements_of::<S>(piece).position_first(|value| convert(value).is_none());
-        self.bad_element(before + bad.unwrap_or(0), wanted)
+        /// What a thread converts at one time.
+        const AT_ONCE: usize = 1 << 12;
+        let known = values.len();
+        values.resize(known + piece.len() / self.element_bytes, T::default());
+        let parts = values[known..].par_chunks_mut(AT_ONCE).zip(piece.par_chunks(AT_ONCE * self.element_bytes));
+        let bad = parts.enumerate().find_map_first(|(part, (values, bytes))| {
+            convert(bytes, values).err().map(|index| before + part * AT_ONCE + index)
+        });
+        bad.map_or(Ok(()), |index| self.bad_element(index, wanted))
     }
 
     /// The elements as integers that are not negative.
     pub(super) fn integers(self) -> Result<Vec<u64>> {
-        with_integer_type!(self, S => self.convert(fitted::<S, u64>, "an integer from 0"),
+        with_integer_type!(self, S => self.convert(each_fitted::<S, u64>, "an integer from 0"),
             else self.wrong_type("integers"))
     }
 
     /// The elements as vertices of a graph with this many vertices.
     pub(super) fn vertices(self, vertices: usize) -> Result<Vec<VertexId>> {
         let mut all = self.room_for()?;
-        self.each_vertex(vertices, |piece| all.extend_from_slice(piece))?;
+        self.each_vertex(vertices, &mut |piece| all.extend_from_slice(piece))?;
         Ok(all)
     }
 
     /// Hands over the elements in pieces, as vertices of a graph with this many vertices.
-    pub(super) fn each_vertex(mut self, vertices: usize, mut take: impl FnMut(&[VertexId])) -> Result<()> {
+    pub(super) fn each_vertex(mut self, vertices: usize, take: &mut dyn FnMut(&[VertexId])) -> Result<()> {
         let wanted = format!("a vertex below {vertices}");
+        let fitted: Conversion<VertexId> =
+            with_integer_type!(self, S => each_fitted::<S, VertexId>, else return self.wrong_type("integers"));
+        let convert = |bytes: &[u8], values: &mut [VertexId]| {
+            let fitted = fitted(bytes, values);
+            let known = fitted.err().unwrap_or(values.len());
+            let beyond = values[..known].iter().position(|&vertex| vertex as usize >= vertices);
+            beyond.map_or(fitted, Err)
+        };
         let mut converted = Vec::new();
-        with_integer_type!(self, S => {
-            let vertex = |value: S| fitted::<S, VertexId>(value).filter(|&v| (v as usize) < vertices);
-            self.each_piece(|array, before, piece| {
-                converted.clear();
-                array.extend(&mut converted, before, piece, vertex, &wanted)?;
-                take(&converted);
-                Ok(())
-            })
-        }, else self.wrong_type("integers"))
+        self.each_piece(&mut |array, before, piece| {
+            converted.clear();
+            array.extend(&mut converted, before, piece, &convert, &wanted)?;
+            take(&converted);
+            Ok(())
+        })
     }
 
     /// The most bytes that the weight of an element takes.
@@ -250,18 +247,22 @@ impl<'a> Array<'a> {
     }
 
     /// Weights of the narrowest type that holds them.
+    ///
+    /// A zero has no sign: adding 0 takes it away.
     pub(super) fn weights(self) -> Result<Weights> {
         match (self.kind, self.element_bytes) {
             (Kind::Bool, _) => self.booleans(),
-            (Kind::Float, 4) => {
-                let finite = |value: f32| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
-                Ok(Weights::F32(self.convert(finite, "a finite number")?))
-            }
-            (Kind::Float, _) => {
-                let finite = |value: f64| value.is_finite().then_some(if value == 0.0 { 0.0 } else { value });
-                Ok(Weights::F64(self.convert(finite, "a finite number")?))
-            }
-            _ => with_integer_type!(self, S => self.integer_weights::<S>(), else self.wrong_type("numbers")),
+            (Kind::Float, 4) => Ok(Weights::F32(self.convert(
+                |bytes, values| each(bytes, values, |value: f32| value.is_finite().then_some(value + 0.0)),
+                "a finite number",
+            )?)),
+            (Kind::Float, _) => Ok(Weights::F64(self.convert(
+                |bytes, values| each(bytes, values, |value: f64| value.is_finite().then_some(value + 0.0)),
+                "a finite number",
+            )?)),
+            _ => with_integer_type!(self, S => {
+                self.integer_weights(has_negative::<S>, each_fitted::<S, u32>, each_fitted::<S, i32>)
+            }, else self.wrong_type("numbers")),
         }
     }
 
@@ -269,7 +270,7 @@ impl<'a> Array<'a> {
     fn booleans(mut self) -> Result<Weights> {
         let length = self.length;
         let mut values: Option<Vec<u32>> = None;
-        self.each_piece(|array, before, piece| {
+        self.each_piece(&mut |array, before, piece| {
             if values.is_none() && piece.par_iter().any(|&byte| byte == 0) {
                 let mut first: Vec<u32> = array.room_for()?;
                 first.resize(before, 1);
@@ -284,25 +285,25 @@ impl<'a> Array<'a> {
     }
 
     /// Weights in `u32`; the first negative weight converts all to `i32`.
-    fn integer_weights<S: Pod + Send>(mut self) -> Result<Weights>
-    where
-        u32: TryFrom<S>,
-        i32: TryFrom<S>,
-        i128: From<S>,
-    {
+    fn integer_weights(
+        mut self,
+        has_negative: fn(&[u8]) -> bool,
+        to_unsigned: Conversion<u32>,
+        to_signed: Conversion<i32>,
+    ) -> Result<Weights> {
         const SIGNED: &str = "a signed 32-bit integer, though others are negative";
         let mut unsigned: Vec<u32> = self.room_for()?;
         let mut signed: Option<Vec<i32>> = None;
-        self.each_piece(|array, before, piece| {
-            if signed.is_none() && elements_of::<S>(piece).any(|value| i128::from(value) < 0) {
+        self.each_piece(&mut |array, before, piece| {
+            if signed.is_none() && has_negative(piece) {
                 if let Some(bad) = unsigned.par_iter().position_first(|&value| value > i32::MAX as u32) {
                     return array.bad_element(bad, SIGNED);
                 }
                 signed = Some(bytemuck::allocation::cast_vec(std::mem::take(&mut unsigned)));
             }
             match &mut signed {
-                Some(signed) => array.extend(signed, before, piece, fitted::<S, i32>, SIGNED),
-                None => array.extend(&mut unsigned, before, piece, fitted::<S, u32>, "a 32-bit integer"),
+                Some(signed) => array.extend(signed, before, piece, &to_signed, SIGNED),
+                None => array.extend(&mut unsigned, before, piece, &to_unsigned, "a 32-bit integer"),
             }
         })?;
         Ok(match signed {
@@ -312,12 +313,28 @@ impl<'a> Array<'a> {
     }
 }
 
-/// The elements in these bytes, which need not be aligned.
-fn elements_of<S: Pod + Send>(bytes: &[u8]) -> impl IndexedParallelIterator<Item = S> {
-    bytes.par_chunks_exact(size_of::<S>()).map(bytemuck::pod_read_unaligned)
+/// Converts elements, given as bytes, up to the first that has no value: the error is its index.
+///
+/// Such a function is all that is compiled for each pair of types. What calls it, on all threads, knows only the type of the values.
+type Conversion<T> = fn(&[u8], &mut [T]) -> std::result::Result<(), usize>;
+
+/// Converts elements one by one; `None` is an element without a value. The bytes need not be aligned.
+fn each<S: Pod, T>(bytes: &[u8], values: &mut [T], convert: impl Fn(S) -> Option<T>) -> std::result::Result<(), usize> {
+    for (index, (value, bytes)) in values.iter_mut().zip(bytes.chunks_exact(size_of::<S>())).enumerate() {
+        *value = convert(bytemuck::pod_read_unaligned(bytes)).ok_or(index)?;
+    }
+    Ok(())
 }
 
-/// The same integer in another type, if that has it.
-fn fitted<S, T: TryFrom<S>>(value: S) -> Option<T> {
-    T::try_from(value).ok()
+/// Converts integers to another type, up to the first that it does not have.
+fn each_fitted<S: Pod, T: TryFrom<S>>(bytes: &[u8], values: &mut [T]) -> std::result::Result<(), usize> {
+    each(bytes, values, |value: S| T::try_from(value).ok())
+}
+
+/// Whether one of these integers is below zero.
+fn has_negative<S: Pod>(bytes: &[u8]) -> bool
+where
+    i128: From<S>,
+{
+    bytes.chunks_exact(size_of::<S>()).any(|bytes| i128::from(bytemuck::pod_read_unaligned::<S>(bytes)) < 0)
 }

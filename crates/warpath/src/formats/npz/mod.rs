@@ -104,7 +104,7 @@ fn read(input: &Input, options: &ReadOptions) -> Result<Graph> {
         _ => {
             let tails = file.array(first)?.vertices(vertices)?;
             let mut edges = memory::with_capacity("edges", entries)?;
-            file.array(second)?.each_vertex(vertices, |heads| {
+            file.array(second)?.each_vertex(vertices, &mut |heads| {
                 let tails = &tails[edges.len()..][..heads.len()];
                 edges.extend(tails.iter().copied().zip(heads.iter().copied()));
             })?;

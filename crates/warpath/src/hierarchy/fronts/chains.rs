@@ -11,15 +11,13 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::{Cell, Eliminating, Front, Rows, WHAT, WIDE, lower, relax};
-use crate::Result;
 use crate::graph::{DistanceValue, MinPlus};
 use crate::hierarchy::elimination::{Elimination, ROOT};
 #[cfg(target_arch = "x86_64")]
 use crate::instructions::InstructionSet;
 use crate::memory::{filled, grow, resize, with_capacity};
+use crate::{Result, parallel};
 
 /// The fewest pivots, and the most.
 const FEWEST: usize = 4;
@@ -99,7 +97,7 @@ fn for_each_strip<T: Send>(
     if !shares || relaxations < WORTH_SHARING {
         cells.chunks_mut(STRIP * side).enumerate().for_each(|(strip, cells)| work(strip * STRIP, cells));
     } else {
-        cells.par_chunks_mut(STRIP * side).enumerate().for_each(|(strip, cells)| work(strip * STRIP, cells));
+        parallel::for_each_chunk(cells, STRIP * side, |strip, cells| work(strip * STRIP, cells));
     }
 }
 

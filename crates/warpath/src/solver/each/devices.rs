@@ -131,7 +131,7 @@ mod tests {
     use super::*;
     use crate::cuda::device::Device;
     use crate::cuda::device::testing::several;
-    use crate::testing::half_of_every_shape;
+    use crate::testing::one_of_every_shape;
     use crate::{Bfs, Control, Engine, Graph, Sssp, generate};
 
     fn on(devices: &[Arc<dyn Device>], graph: &Graph) -> Solver {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn trees_come_in_order_and_are_those_of_one_device() {
-        for (turn, (_, graph)) in half_of_every_shape::<u32>(3).into_iter().enumerate() {
+        for (turn, (_, graph)) in one_of_every_shape::<u32>(3).into_iter().enumerate() {
             if graph.vertices() == 0 || graph.vertices() > 100 {
                 continue;
             }
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn all_devices_search() {
         let graph = generate("roads:150,weights=1..9").unwrap();
-        for count in [1, 2, 3] {
+        for count in [1, 3] {
             for devices in several(count, 5) {
                 // On one GPU several contexts have one number.
                 let numbers: HashSet<u32> = devices.iter().map(|device| device.properties().ordinal).collect();

@@ -1,12 +1,13 @@
 //! Distances as cells, in place or in half the width.
 
-use rayon::prelude::*;
-
 use super::cells::Cell;
 use super::{Outcome, tiled_floyd_warshall};
 use crate::cpu::apsp::MinPlusOnCpu;
 use crate::graph::DistanceValue;
-use crate::{Result, memory};
+use crate::{Result, memory, parallel};
+
+/// The cells that a thread converts at one time.
+const AT_ONCE: usize = 1 << 14;
 
 /// Eliminates a matrix of distances in place.
 pub(super) fn eliminate<D: DistanceValue + Cell>(
@@ -15,7 +16,9 @@ pub(super) fn eliminate<D: DistanceValue + Cell>(
     progress: &mut (dyn FnMut(usize, usize) -> bool + Send),
 ) -> Result<Outcome> {
     let outcome = tiled_floyd_warshall(matrix, n, progress)?;
-    matrix.par_iter_mut().filter(|cell| **cell >= D::INFINITY).for_each(|cell| *cell = D::UNREACHABLE);
+    parallel::for_each_chunk(matrix, AT_ONCE, |_, cells| {
+        cells.iter_mut().filter(|cell| **cell >= D::INFINITY).for_each(|cell| *cell = D::UNREACHABLE);
+    });
     Ok(outcome)
 }
 
@@ -27,11 +30,15 @@ pub(super) fn eliminate_halved<L: MinPlusOnCpu>(
 ) -> Result<Outcome> {
     let narrow = |&distance: &L::Distance| L::Half::try_from(distance).unwrap_or(L::Half::INFINITY);
     let mut cells: Vec<L::Half> = memory::zeroed("the matrix of narrow cells", matrix.len())?;
-    cells.par_iter_mut().zip(matrix.par_iter()).for_each(|(cell, distance)| *cell = narrow(distance));
+    parallel::for_each_chunk(&mut cells, AT_ONCE, |chunk, cells| {
+        cells.iter_mut().zip(&matrix[chunk * AT_ONCE..]).for_each(|(cell, distance)| *cell = narrow(distance));
+    });
     let outcome = tiled_floyd_warshall(&mut cells, n, progress)?;
     if outcome == Outcome::Complete {
         let widen = |cell: L::Half| if cell == L::Half::INFINITY { L::Distance::UNREACHABLE } else { cell.into() };
-        matrix.par_iter_mut().zip(&cells).for_each(|(distance, &cell)| *distance = widen(cell));
+        parallel::for_each_chunk(matrix, AT_ONCE, |chunk, distances| {
+            distances.iter_mut().zip(&cells[chunk * AT_ONCE..]).for_each(|(distance, &cell)| *distance = widen(cell));
+        });
     }
     Ok(outcome)
 }

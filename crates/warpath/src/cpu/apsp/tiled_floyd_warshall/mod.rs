@@ -123,7 +123,6 @@ use std::ops::Range;
 pub(crate) use cells::Cell;
 use halves::{eliminate, eliminate_halved};
 use packing::{PackedAbove, pack_above, pack_left, unpack_above};
-use rayon::prelude::*;
 use survey::WeightSurvey;
 use triple_loop::{TRIPLE_LOOP_LIMIT, triple_loop};
 
@@ -133,7 +132,7 @@ use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
 use crate::graph::DistanceValue;
 use crate::instructions::InstructionSet;
 use crate::problems::Problem;
-use crate::{Error, Result, memory};
+use crate::{Error, Result, memory, parallel};
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
@@ -365,15 +364,13 @@ impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
         let depth = block_rows.len() / n;
         let mut packed_diagonal = vec![[T::INFINITY; ROWS]; depth.div_ceil(ROWS) * depth];
         pack_left(diagonal, depth, depth, &mut packed_diagonal);
-        row_panel.par_chunks_exact_mut(depth).enumerate().for_each_init(
-            || vec![[T::INFINITY; COLUMNS]; depth],
-            |unrelaxed, (strip, relaxed)| {
-                pack_above(block_rows, n, strip * COLUMNS, unrelaxed);
-                relaxed.copy_from_slice(unrelaxed);
-                let relaxed = relaxed.as_flattened_mut();
-                self.relax(relaxed, COLUMNS, depth, COLUMNS, &packed_diagonal, unrelaxed, 0..0);
-            },
-        );
+        let prepare = || vec![[T::INFINITY; COLUMNS]; depth];
+        parallel::for_each_chunk_with(row_panel, depth, prepare, |unrelaxed, strip, relaxed| {
+            pack_above(block_rows, n, strip * COLUMNS, unrelaxed);
+            relaxed.copy_from_slice(unrelaxed);
+            let relaxed = relaxed.as_flattened_mut();
+            self.relax(relaxed, COLUMNS, depth, COLUMNS, &packed_diagonal, unrelaxed, 0..0);
+        });
     }
 
     /// Phase 2, second half, and phase 3, strip of rows by strip of rows: each needs its own part
@@ -396,23 +393,21 @@ impl<T: Cell, const ROWS: usize, const COLUMNS: usize, const NON_NEGATIVE: bool>
         let panel_strips = vertices.start.div_ceil(COLUMNS)..vertices.end / COLUMNS;
 
         let strip_rows = strip_rows(n).min(block);
-        matrix.par_chunks_mut(strip_rows * n).enumerate().for_each_init(
-            || vec![[T::INFINITY; ROWS]; strip_rows.div_ceil(ROWS) * depth],
-            |column_panel, (strip, rows)| {
-                let first = strip * strip_rows;
-                if vertices.contains(&first) {
-                    unpack_above(row_panel, depth, first - vertices.start, rows, n);
-                    return;
-                }
-                let height = rows.len() / n;
-                let column_panel = &mut column_panel[..height.div_ceil(ROWS) * depth];
-                let panel_cells = &mut rows[vertices.start..];
-                pack_left(panel_cells, n, height, column_panel);
-                self.relax(panel_cells, n, height, depth, column_panel, &packed_diagonal, 0..0);
-                pack_left(panel_cells, n, height, column_panel);
-                self.relax(rows, n, height, n, column_panel, row_panel, panel_strips.clone());
-            },
-        );
+        let prepare = || vec![[T::INFINITY; ROWS]; strip_rows.div_ceil(ROWS) * depth];
+        parallel::for_each_chunk_with(matrix, strip_rows * n, prepare, |column_panel, strip, rows| {
+            let first = strip * strip_rows;
+            if vertices.contains(&first) {
+                unpack_above(row_panel, depth, first - vertices.start, rows, n);
+                return;
+            }
+            let height = rows.len() / n;
+            let column_panel = &mut column_panel[..height.div_ceil(ROWS) * depth];
+            let panel_cells = &mut rows[vertices.start..];
+            pack_left(panel_cells, n, height, column_panel);
+            self.relax(panel_cells, n, height, depth, column_panel, &packed_diagonal, 0..0);
+            pack_left(panel_cells, n, height, column_panel);
+            self.relax(rows, n, height, n, column_panel, row_panel, panel_strips.clone());
+        });
     }
 }
 

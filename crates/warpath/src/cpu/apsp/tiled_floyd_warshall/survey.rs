@@ -1,8 +1,7 @@
 //! Whether a result is exact: the weights are looked at before, the distances after.
 
-use rayon::prelude::*;
-
 use super::cells::Cell;
+use crate::parallel;
 
 /// The facts about the weights by which the result is judged (see the module documentation).
 pub(super) struct WeightSurvey<T> {
@@ -18,16 +17,13 @@ impl<T: Cell> WeightSurvey<T> {
     /// above infinity are lowered to it.
     pub(super) fn of(matrix: &mut [T], n: usize) -> Option<Self> {
         let mut survey = Self { largest: T::EMPTY, threshold: T::INFINITY, non_negative: true };
-        let rows: Vec<RowExtremes<T>> = matrix
-            .par_chunks_mut(n.max(1))
-            .map(|row| {
-                let extremes = RowExtremes::of(row, T::INFINITY);
-                if extremes.beyond_limit {
-                    reset_from(row, T::INFINITY);
-                }
-                extremes
-            })
-            .collect();
+        let rows = parallel::collect_taken(matrix.chunks_mut(n.max(1)), |row| {
+            let extremes = RowExtremes::of(row, T::INFINITY);
+            if extremes.beyond_limit {
+                reset_from(row, T::INFINITY);
+            }
+            extremes
+        });
         for row in rows {
             survey.largest = greater(survey.largest, row.largest);
             if row.smallest < T::EMPTY {
@@ -48,15 +44,13 @@ impl<T: Cell> WeightSurvey<T> {
         if T::OVERFLOWS_TO_INFINITY {
             return true;
         }
-        let largest_distance = matrix
-            .par_chunks_mut(n.max(1))
-            .map(|row| {
-                if self.threshold < T::INFINITY {
-                    reset_from(row, self.threshold);
-                }
-                RowExtremes::of(row, self.threshold).largest
-            })
-            .reduce(|| T::EMPTY, greater);
+        let greatest_of_rows = parallel::collect_taken(matrix.chunks_mut(n.max(1)), |row| {
+            if self.threshold < T::INFINITY {
+                reset_from(row, self.threshold);
+            }
+            RowExtremes::of(row, self.threshold).largest
+        });
+        let largest_distance = greatest_of_rows.into_iter().fold(T::EMPTY, greater);
         largest_distance.plus(self.largest) < self.threshold
     }
 }

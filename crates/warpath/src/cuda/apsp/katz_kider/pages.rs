@@ -22,7 +22,7 @@ use crate::cuda::device::memory::Pool;
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;
 use crate::graph::{DistanceValue, VertexId};
-use crate::{Error, Result};
+use crate::{Error, Result, parallel};
 
 /// A matrix in pages in the host's memory.
 #[derive(Debug)]
@@ -310,7 +310,7 @@ impl Pages {
         if first * vertices + to.len() as u64 > vertices * vertices {
             return Err(Error::invalid("rows beyond the end of a matrix"));
         }
-        to.par_chunks_exact_mut(row_length).enumerate().for_each(|(index, to)| {
+        parallel::for_each_chunk(to, row_length, |index, to| {
             let row = first + index as u64;
             let within = (row % side * side) as usize;
             for (column, to) in (0..across).zip(to.chunks_mut(side as usize)) {
@@ -333,14 +333,12 @@ fn page_of_arcs<T: Paired>(
     let side = paging.side as usize;
     HostPart::new(device, "a page of the matrix", paging.page_bytes(), |words| {
         let cells = cast_slice_mut::<u64, [T::Word; 2]>(words);
-        cells.par_chunks_exact_mut(side).enumerate().for_each_init(
-            || vec![T::INFINITY; side],
-            |lengths, (index, cells)| {
-                lengths.fill(T::INFINITY);
-                write_row(task, row as usize + index, column as usize, lengths);
-                cells.iter_mut().zip(&*lengths).for_each(|(cell, length)| *cell = length.without_vertex());
-            },
-        );
+        let prepare = || vec![T::INFINITY; side];
+        parallel::for_each_chunk_with(cells, side, prepare, |lengths, index, cells| {
+            lengths.fill(T::INFINITY);
+            write_row(task, row as usize + index, column as usize, lengths);
+            cells.iter_mut().zip(&*lengths).for_each(|(cell, length)| *cell = length.without_vertex());
+        });
         Ok(())
     })
 }

@@ -79,7 +79,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytemuck::cast_slice_mut;
-use rayon::prelude::*;
 
 use super::matrix::{Number, Range, with_number, write_cells};
 use super::{Cell, DenseTask, MinPlusOnDevice};
@@ -88,7 +87,7 @@ use crate::cuda::device::host_part::HostPart;
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;
 use crate::graph::DistanceValue;
-use crate::{Error, Result, memory};
+use crate::{Error, Result, memory, parallel};
 
 pub(crate) use cut::{Cut, Room, asked};
 pub(crate) use state::Kept;
@@ -166,8 +165,7 @@ fn strip_of_arcs<T: Number>(
     let first = strip * cut.height as usize * pitch;
     let at_once = CELLS.div_ceil(pitch) * pitch;
     HostPart::new(device, STRIP_ON_HOST, cut.bytes(cut.rows(strip)), |cells| {
-        let pieces = cast_slice_mut::<u64, T>(cells).par_chunks_mut(at_once).enumerate();
-        pieces.for_each(|(index, piece)| {
+        parallel::for_each_chunk(cast_slice_mut::<u64, T>(cells), at_once, |index, piece| {
             let start = first + index * at_once;
             write_cells(task, pitch, start..start + piece.len(), piece);
         });
@@ -507,8 +505,8 @@ impl Strips {
                     &came
                 }
             };
-            part.par_chunks_exact_mut(row).zip(cells.par_chunks_exact(pitch)).for_each(|(to, from)| {
-                for (distance, &cell) in to.iter_mut().zip(from) {
+            parallel::for_each_chunk(part, row, |index, to| {
+                for (distance, &cell) in to.iter_mut().zip(&cells[index * pitch..]) {
                     *distance = cell.distance::<L>(threshold).unwrap_or(L::Distance::UNREACHABLE);
                 }
             });

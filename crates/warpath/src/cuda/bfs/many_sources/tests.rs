@@ -1,7 +1,7 @@
 use super::*;
 use crate::cuda::device::testing::devices;
 use crate::graph::{Direction, GraphBuilder, Unit};
-use crate::testing::{Random, half_of_every_shape};
+use crate::testing::{Random, one_of_every_shape};
 use crate::{Bfs, Engine, ShortestPathTree, Solver};
 
 fn draw(random: &mut Random, graph: &Graph, count: usize) -> Vec<VertexId> {
@@ -52,7 +52,7 @@ const UNDER_TEST: [&str; 6] = [
 fn searches_together_are_those_alone() {
     for seed in [1, 2] {
         let mut random = Random(seed);
-        for (index, (name, graph)) in half_of_every_shape::<Unit>(seed).into_iter().enumerate() {
+        for (index, (name, graph)) in one_of_every_shape::<Unit>(seed).into_iter().enumerate() {
             let sources = draw(&mut random, &graph, [5, 32, 40, 64, 70][(index + seed as usize) % 5]);
             for device in devices(seed) {
                 let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();

@@ -44,7 +44,7 @@ fn several_devices_give_the_rows_of_one() {
         let sources: Vec<VertexId> = (0..50).rev().collect();
         let request = || Apsp::all().from(sources.clone());
         let expected = on_cpu(graph).solve(request().algorithm("batched")).unwrap();
-        for count in 1..=3 {
+        for count in [1 + turn % 2, 3] {
             for devices in several(count, turn as u64) {
                 for algorithm in algorithms {
                     let solver = on_several(&devices, graph);
