@@ -521,7 +521,7 @@ mod tests {
         let graph = generate("roads:200").unwrap();
         let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().bfs(3).unwrap();
         let mut failures = 0;
-        for fails_at in (1..80).step_by(3) {
+        for fails_at in (1..80).step_by(7) {
             for place in 0..2 {
                 let failing = Arc::new(Failing::new(4, Fault::Lost, fails_at));
                 let mut devices = [1, 1].map(|ordinal| Arc::new(Emulator::numbered(7, ordinal)) as Arc<dyn Device>);
@@ -533,6 +533,6 @@ mod tests {
                 }
             }
         }
-        assert!(failures > 10, "{failures}");
+        assert!(failures > 5, "{failures}");
     }
 }
