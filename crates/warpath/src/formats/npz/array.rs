@@ -122,7 +122,7 @@ impl<'a> Array<'a> {
     }
 
     /// Hands over the bytes of all elements in pieces, each with the number of elements before it.
-    fn each_piece(&mut self, take: &mut dyn FnMut(&Self, usize, &[u8]) -> Result<()>) -> Result<()> {
+    fn each_piece(&mut self, take: &mut Take<'_>) -> Result<()> {
         /// A multiple of every size that elements have.
         const PIECE: usize = 1 << 20;
         let mut elements = std::mem::replace(&mut self.elements, Elements::Packed(Box::new(std::io::empty())));
@@ -194,7 +194,7 @@ impl<'a> Array<'a> {
         values: &mut Vec<T>,
         before: usize,
         piece: &[u8],
-        convert: &(dyn Fn(&[u8], &mut [T]) -> std::result::Result<(), usize> + Sync),
+        convert: &(dyn Fn(&[u8], &mut [T]) -> Converted + Sync),
         wanted: &str,
     ) -> Result<()> {
         /// What a thread converts at one time.
@@ -313,13 +313,19 @@ impl<'a> Array<'a> {
     }
 }
 
-/// Converts elements, given as bytes, up to the first that has no value: the error is its index.
+/// Converts elements, given as bytes, up to the first that has no value.
 ///
 /// Such a function is all that is compiled for each pair of types. What calls it, on all threads, knows only the type of the values.
-type Conversion<T> = fn(&[u8], &mut [T]) -> std::result::Result<(), usize>;
+type Conversion<T> = fn(&[u8], &mut [T]) -> Converted;
+
+/// Fails with the index of the first element that has no value.
+type Converted = std::result::Result<(), usize>;
+
+/// What takes pieces of an array.
+type Take<'a> = dyn FnMut(&Array<'_>, usize, &[u8]) -> Result<()> + 'a;
 
 /// Converts elements one by one; `None` is an element without a value. The bytes need not be aligned.
-fn each<S: Pod, T>(bytes: &[u8], values: &mut [T], convert: impl Fn(S) -> Option<T>) -> std::result::Result<(), usize> {
+fn each<S: Pod, T>(bytes: &[u8], values: &mut [T], convert: impl Fn(S) -> Option<T>) -> Converted {
     for (index, (value, bytes)) in values.iter_mut().zip(bytes.chunks_exact(size_of::<S>())).enumerate() {
         *value = convert(bytemuck::pod_read_unaligned(bytes)).ok_or(index)?;
     }
@@ -327,7 +333,7 @@ fn each<S: Pod, T>(bytes: &[u8], values: &mut [T], convert: impl Fn(S) -> Option
 }
 
 /// Converts integers to another type, up to the first that it does not have.
-fn each_fitted<S: Pod, T: TryFrom<S>>(bytes: &[u8], values: &mut [T]) -> std::result::Result<(), usize> {
+fn each_fitted<S: Pod, T: TryFrom<S>>(bytes: &[u8], values: &mut [T]) -> Converted {
     each(bytes, values, |value: S| T::try_from(value).ok())
 }
 
