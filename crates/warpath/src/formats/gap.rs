@@ -292,7 +292,7 @@ mod tests {
                 }
             }
         }
-        assert!(written_graphs > size(100, 2));
+        assert!(written_graphs > size(50, 2));
     }
 
     #[test]

@@ -317,7 +317,7 @@ mod tests {
                 }
             }
         }
-        assert!(written_graphs > size(30, 0));
+        assert!(written_graphs > size(15, 0));
     }
 
     #[test]
