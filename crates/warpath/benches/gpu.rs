@@ -7,6 +7,7 @@
 //! cargo bench -p warpath --bench gpu -- --problem sssp roads.gr     # shortest paths, with the weights of the file
 //! cargo bench -p warpath --bench gpu -- --problem sssp kron:20 --weights 1..255  # with random ones
 //! cargo bench -p warpath --bench gpu -- --problem sssp roads.gr --sources 1024   # in one call
+//! cargo bench -p warpath --bench gpu -- --problem sssp kron:20 --memory 100000000  # with so much of its memory
 //! cargo bench -p warpath --bench gpu -- --predecessors kron:20      # and predecessors, compared with the CPU's, too
 //! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --type f32     # all pairs, with weights as floats
 //! cargo bench -p warpath --bench gpu -- --problem apsp kron:13 --into matrix     # all rows, to the host
@@ -15,7 +16,6 @@
 //! cargo bench -p warpath --bench gpu -- --problem apsp grid:250x250,weights=1..1000 --algorithm hierarchy --into facts --new-weights
 //!                                                                    # weights are new in each run: customization is timed, too
 //! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --engine cuda:0,1  # on two GPUs
-//! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --memory 8000000000  # with so much of its memory
 //! ```
 //!
 //! Each of eight sources in the largest component gets five timed searches, after one to warm up. A search is timed
@@ -206,7 +206,10 @@ fn main() {
         let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).open().expect("threads can be started");
         for algorithm in arguments.chosen() {
             let time = if arguments.together.is_some() { many } else { each };
-            time(arguments.wanted, name, &graph, algorithm, &sources, &cpu);
+            let solver = Solver::builder(graph.clone()).engine(arguments.engine.clone());
+            let solver = arguments.memory.into_iter().fold(solver, |solver, bytes| solver.memory(bytes));
+            let gpu = solver.open().expect("the engine can be opened");
+            time(arguments.wanted, name, &gpu, algorithm, &sources, &cpu);
         }
     }
 }
@@ -225,8 +228,7 @@ fn print_heading(arguments: &Arguments) {
 
 /// Times searches from each source, one call a search, and prints the median time: by the device's clock and by the
 /// host's.
-fn each(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver) {
-    let gpu = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+fn each(wanted: Wanted, name: &str, gpu: &Solver, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver) {
     let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
     let mut derivations = Vec::new();
     let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
@@ -235,7 +237,7 @@ fn each(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>,
         let mut times = Vec::new();
         for run in 0..=RUNS {
             let start = Instant::now();
-            let tree = match wanted.solve(&gpu, source, algorithm) {
+            let tree = match wanted.solve(gpu, source, algorithm) {
                 Ok(tree) => tree,
                 Err(error) => panic!("{name}, {algorithm:?}: {error}"),
             };
@@ -255,6 +257,7 @@ fn each(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>,
             described.clone_from(&report.algorithm);
             let shown = report.statistics.iter().filter(|(name, _)| *name != "device_nanoseconds");
             statistics = shown.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ");
+            statistics += &format!(", device_bytes {}", report.device_bytes);
         }
         on_device.push(median(&mut times));
     }
@@ -278,8 +281,7 @@ fn each(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>,
 /// Times searches from many sources in one call, and prints the time of each search: by the device's clock, and by the
 /// host's clock from the call to the last results on the host. One call warms up; its answers are compared with the CPU
 /// engine's. The device's time for a batch is divided among its searches.
-fn many(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver) {
-    let gpu = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().expect("threads can be started");
+fn many(wanted: Wanted, name: &str, gpu: &Solver, algorithm: Option<&str>, sources: &[VertexId], cpu: &Solver) {
     let (mut on_device, mut on_host, mut downloads) = (Vec::new(), Vec::new(), Vec::new());
     let (mut prepare, mut described, mut statistics) = (0.0, String::new(), String::new());
     for run in 0..=RUNS {
@@ -309,7 +311,7 @@ fn many(wanted: Wanted, name: &str, graph: &Arc<Graph>, algorithm: Option<&str>,
             index += 1;
             Ok(())
         };
-        if let Err(error) = wanted.solve_each(&gpu, sources, algorithm, each) {
+        if let Err(error) = wanted.solve_each(gpu, sources, algorithm, each) {
             panic!("{name}, {algorithm:?}: {error}");
         }
         assert_eq!(index, sources.len(), "{name}: some trees are missing");

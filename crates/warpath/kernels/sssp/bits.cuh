@@ -149,13 +149,13 @@ __device__ __forceinline__ void relax(const KernelArgument<Lane, Offset>& search
     }
 }
 
-/// Relaxes the arcs of the vertices of a window whose bit is set.
-template <class Lane, class Offset, class Mine>
+/// Relaxes the arcs of the vertices of a window whose bit is set. The device may keep short rows apart if `has_short_rows`.
+template <bool has_short_rows, class Lane, class Offset, class Mine>
 __device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, Offset, Mine>& next, const Bits& bits, uint2 begin_of_window,
                        uint2 end_of_window, typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
     using ArcOfLane = Arc<typename Lane::Weight>;
-    const u32 lane = lane_index();
+    const u32 lane = lane_index(), most_short = has_short_rows ? search.most_short : 0;
 
     constexpr u32 at_once = sizeof(Distance) == 4 ? 4 : 2;
     const auto relax_piece = [&](u32 tail, Offset begin, Offset end) {
@@ -199,26 +199,33 @@ __device__ void expand(const KernelArgument<Lane, Offset>& search, Marker<Lane, 
                 degree = static_cast<u32>(end - begin);
             }
         }
-        const PackedRows<Offset> rows(begin, degree);
-        for (u32 base = 0; base < rows.total; base += packed_at_once * lanes_a_warp) {
-            ArcOfLane arc[packed_at_once];
-            u32 head[packed_at_once];
-            Distance from[packed_at_once], through[packed_at_once];
+        // Rows that a device keeps come first, and then all others.
+        const bool is_short = degree <= most_short;
+        if (is_short && degree > 0) begin = load_constant(&search.short_begins[tail]);
+#pragma unroll 1
+        for (u32 turn = most_short > 0 ? 0 : 1; turn < 2; turn++) {
+            const ArcOfLane* const arcs = turn == 0 ? search.short_arcs : search.arcs;
+            const PackedRows<Offset> rows(begin, is_short == (turn == 0) ? degree : 0);
+            for (u32 base = 0; base < rows.total; base += packed_at_once * lanes_a_warp) {
+                ArcOfLane arc[packed_at_once];
+                u32 head[packed_at_once];
+                Distance from[packed_at_once], through[packed_at_once];
 #pragma unroll
-            for (u32 k = 0; k < packed_at_once; k++) {
-                const u32 place = min(base + k * lanes_a_warp + lane, rows.total - 1), row = rows.lane_of(place);
-                from[k] = __shfl_sync(all_lanes, distance, static_cast<int>(row));
-                arc[k] = load_constant(&search.arcs[rows.arc_at(place, row)]);
-            }
+                for (u32 k = 0; k < packed_at_once; k++) {
+                    const u32 place = min(base + k * lanes_a_warp + lane, rows.total - 1), row = rows.lane_of(place);
+                    from[k] = __shfl_sync(all_lanes, distance, static_cast<int>(row));
+                    arc[k] = load_constant(&arcs[rows.arc_at(place, row)]);
+                }
 #pragma unroll
-            for (u32 k = 0; k < packed_at_once; k++) {
-                const bool has = base + k * lanes_a_warp + lane < rows.total;
-                const Distance length = length_through<Lane>(from[k], arc[k].weight, search.limit, search.out_of_range);
-                head[k] = arc[k].head;
-                through[k] = has ? length : Lane::unreachable;
-                next.arcs += has;
+                for (u32 k = 0; k < packed_at_once; k++) {
+                    const bool has = base + k * lanes_a_warp + lane < rows.total;
+                    const Distance length = length_through<Lane>(from[k], arc[k].weight, search.limit, search.out_of_range);
+                    head[k] = arc[k].head;
+                    through[k] = has ? length : Lane::unreachable;
+                    next.arcs += has;
+                }
+                relax(search, next, threshold, head, through);
             }
-            relax(search, next, threshold, head, through);
         }
     });
 }

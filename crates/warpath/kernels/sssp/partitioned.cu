@@ -84,7 +84,7 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search, 
             }
             const ordered::Windows windows = {search.windows, search.window_count, search.least_of_window};
             ordered::in_windows(windows, state.frontier, [&](uint2 begin, uint2 end) {
-                expand(search, next, near_of(round), begin, end, threshold);
+                expand<false>(search, next, near_of(round), begin, end, threshold);
             });
         }
         ordered::clear(near_of(round + 2));

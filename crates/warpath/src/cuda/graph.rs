@@ -103,7 +103,7 @@ impl DeviceGraph {
         layout: impl Fn(&mut Arena<'_>) -> A,
     ) -> Result<(Self, A)> {
         Self::filled(device, graph, layout, |pool, offsets, targets| {
-            upload_narrow_offsets(pool, offsets, graph.csr())?;
+            upload_narrow_offsets(pool, offsets, graph.csr().offsets())?;
             pool.upload(targets, graph.csr().targets())
         })
     }
@@ -138,14 +138,13 @@ impl DeviceGraph {
     }
 }
 
-/// Fills an array with the offsets of a graph, in 32 bits.
+/// Fills an array with these offsets, which ascend, in 32 bits.
 ///
 /// # Panics
 ///
-/// If there are too many arcs.
-fn upload_narrow_offsets(pool: &Pool, offsets: DeviceSlice<u32>, csr: &Csr) -> Result<()> {
-    assert!(csr.arcs() <= u32::MAX as usize, "offsets do not fit 32 bits");
-    let wide = csr.offsets();
+/// If they are too large.
+fn upload_narrow_offsets(pool: &Pool, offsets: DeviceSlice<u32>, wide: &[u64]) -> Result<()> {
+    assert!(wide.last().is_none_or(|&last| last <= u32::MAX.into()), "offsets do not fit 32 bits");
     pool.upload_with(offsets, wide.len(), |range, narrow| {
         narrow.iter_mut().zip(&wide[range]).for_each(|(narrow, &wide)| *narrow = wide as u32);
     })
@@ -201,9 +200,18 @@ impl Offsets {
     ///
     /// If there are too many arcs for 32 bits, and these have them.
     pub(crate) fn upload(&self, pool: &Pool, csr: &Csr) -> Result<()> {
+        self.upload_values(pool, csr.offsets())
+    }
+
+    /// Copies these there, which ascend, in stream order.
+    ///
+    /// # Panics
+    ///
+    /// If they are too large for 32 bits, and these have them.
+    pub(crate) fn upload_values(&self, pool: &Pool, values: &[u64]) -> Result<()> {
         match self {
-            Offsets::Narrow(offsets) => upload_narrow_offsets(pool, *offsets, csr),
-            Offsets::Wide(offsets) => pool.upload(*offsets, csr.offsets()),
+            Offsets::Narrow(offsets) => upload_narrow_offsets(pool, *offsets, values),
+            Offsets::Wide(offsets) => pool.upload(*offsets, values),
         }
     }
 

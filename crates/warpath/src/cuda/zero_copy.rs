@@ -26,7 +26,7 @@ kernel_header! {
     namespace: ordered;
     constants {
         /// Longer rows are cut into pieces of so many arcs, which warps share out.
-        const PIECE: u32 = 256;
+        pub(super) const PIECE: u32 = 256;
     }
 }
 

@@ -26,6 +26,8 @@ template <class Lane, class Offset>
 struct KernelArgument {
     const Offset* offsets;
     const Arc<typename Lane::Weight>* arcs;
+    const Offset* short_begins;  // Where the short rows of the vertices begin, and their arcs.
+    const Arc<typename Lane::Weight>* short_arcs;
     typename Lane::Distance* distances;
     u32* near[3];  // The vertices to be expanded, and their groups, as bits. Three take turns.
     u32* far;  // The same of vertices at or above the threshold; some may be nearer by now.
@@ -45,29 +47,33 @@ struct KernelArgument {
     u32 window_count;
     u32 least_of_window;  // So many vertices of a window have to be in a frontier, on average, or there is one window.
     u32 batch;  // Windows widen while rounds have fewer arcs; 0 if they are not to change.
+    u32 most_short;  // The most arcs of a short row; 0 if there are no arrays of them.
 };
 using KernelArgumentLayout = KernelArgument<layout::Lane, layout::Offset>;
-static_assert(sizeof(KernelArgumentLayout) == 168, "");
+static_assert(sizeof(KernelArgumentLayout) == 184, "");
 static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
 static_assert(offsetof(KernelArgumentLayout, arcs) == 8, "");
-static_assert(offsetof(KernelArgumentLayout, distances) == 16, "");
-static_assert(offsetof(KernelArgumentLayout, near) == 24, "");
-static_assert(offsetof(KernelArgumentLayout, far) == 48, "");
-static_assert(offsetof(KernelArgumentLayout, pieces) == 56, "");
-static_assert(offsetof(KernelArgumentLayout, windows) == 64, "");
-static_assert(offsetof(KernelArgumentLayout, turns) == 72, "");
-static_assert(offsetof(KernelArgumentLayout, report) == 80, "");
-static_assert(offsetof(KernelArgumentLayout, out_of_range) == 88, "");
-static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 96, "");
-static_assert(offsetof(KernelArgumentLayout, cancelled) == 104, "");
-static_assert(offsetof(KernelArgumentLayout, statistics) == 112, "");
-static_assert(offsetof(KernelArgumentLayout, limit) == 120, "");
-static_assert(offsetof(KernelArgumentLayout, delta) == 128, "");
-static_assert(offsetof(KernelArgumentLayout, degree) == 136, "");
-static_assert(offsetof(KernelArgumentLayout, target_count) == 144, "");
-static_assert(offsetof(KernelArgumentLayout, vertices) == 148, "");
-static_assert(offsetof(KernelArgumentLayout, window_count) == 152, "");
-static_assert(offsetof(KernelArgumentLayout, least_of_window) == 156, "");
-static_assert(offsetof(KernelArgumentLayout, batch) == 160, "");
+static_assert(offsetof(KernelArgumentLayout, short_begins) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, short_arcs) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, distances) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, near) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, far) == 64, "");
+static_assert(offsetof(KernelArgumentLayout, pieces) == 72, "");
+static_assert(offsetof(KernelArgumentLayout, windows) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, turns) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, report) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, out_of_range) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, cancelled) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, statistics) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, limit) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, delta) == 144, "");
+static_assert(offsetof(KernelArgumentLayout, degree) == 152, "");
+static_assert(offsetof(KernelArgumentLayout, target_count) == 160, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 164, "");
+static_assert(offsetof(KernelArgumentLayout, window_count) == 168, "");
+static_assert(offsetof(KernelArgumentLayout, least_of_window) == 172, "");
+static_assert(offsetof(KernelArgumentLayout, batch) == 176, "");
+static_assert(offsetof(KernelArgumentLayout, most_short) == 180, "");
 
 }  // namespace zero_copy

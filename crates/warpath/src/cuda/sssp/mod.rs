@@ -21,6 +21,7 @@ pub(super) mod pairs;
 pub(crate) mod partitioned;
 pub(crate) mod predecessors;
 mod rounds;
+mod short_rows;
 pub(crate) mod work_efficient;
 pub(crate) mod zero_copy;
 

@@ -18,20 +18,24 @@ pub(in crate::cuda) enum Pairs {
     Wide(DeviceSlice<[u64; 2]>),
 }
 
+/// For a range of places in an array of pairs, calls back with one range after another of the arcs that belong there.
+type Listed<'a> = &'a (dyn Fn(Range<usize>, &mut dyn FnMut(Range<usize>)) + Sync);
+
 /// What goes to the device.
 struct Upload<'a> {
     pool: &'a Pool,
-    /// The first arc, and how many.
-    first: usize,
-    count: usize,
     heads: &'a [VertexId],
+    count: usize,
+    listed: Listed<'a>,
 }
 
 impl Upload<'_> {
     fn pairs<T: bytemuck::Pod>(&self, to: DeviceSlice<T>, pair: impl Fn(VertexId, usize) -> T + Sync) -> Result<()> {
         self.pool.upload_with(to, self.count, |range, piece: &mut [T]| {
-            let arcs = self.first + range.start..self.first + range.end;
-            arcs.zip(piece).for_each(|(arc, there)| *there = pair(self.heads[arc], arc));
+            let mut piece = piece.iter_mut();
+            (self.listed)(range, &mut |arcs| {
+                arcs.zip(&mut piece).for_each(|(arc, there)| *there = pair(self.heads[arc], arc));
+            });
         })
     }
 }
@@ -58,8 +62,14 @@ impl Pairs {
 
     /// Copies some of them there, in stream order.
     pub(super) fn upload_some(self, pool: &Pool, csr: &Csr, arcs: Range<usize>) -> Result<()> {
-        let first = arcs.start;
-        let upload = Upload { pool, first, count: arcs.len(), heads: csr.targets() };
+        self.upload_from(pool, csr, arcs.len(), &|places, copy| {
+            copy(arcs.start + places.start..arcs.start + places.end);
+        })
+    }
+
+    /// Copies `count` of them there, in stream order: those that `listed` tells.
+    pub(super) fn upload_from(self, pool: &Pool, csr: &Csr, count: usize, listed: Listed<'_>) -> Result<()> {
+        let upload = Upload { pool, heads: csr.targets(), count, listed };
         match (self, csr.weights()) {
             (Pairs::Narrow(to), Weights::Unit(_)) => upload.pairs(to, |head, _| [head, 1]),
             (Pairs::Narrow(to), Weights::U32(weights)) => upload.pairs(to, |head, arc| [head, weights[arc]]),

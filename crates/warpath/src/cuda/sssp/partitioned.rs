@@ -170,6 +170,8 @@ impl Member {
         let argument = KernelArgument {
             offsets: DevicePtr::new(offsets),
             arcs: arrays.pairs.as_ptr(),
+            short_begins: DevicePtr::NULL,
+            short_arcs: DevicePtr::NULL,
             distances: arrays.distances.as_mut_ptr().cast(),
             near: arrays.near.map(|bits| bits.as_mut_ptr()),
             far: arrays.far.as_mut_ptr(),
@@ -189,6 +191,7 @@ impl Member {
             window_count: windows.count(),
             least_of_window: windows.least,
             batch: parameters.get("batch").unwrap_or((graph.arcs() as f64 / SHARE).max(FEWEST)) as u32,
+            most_short: 0,
         };
         device.synchronize()?;
         Ok(Member { vertices: part, kernels, argument, arrays, waiting, pool })
@@ -400,7 +403,7 @@ mod tests {
                 (shared - 1, "zero-copy"),
             ] {
                 let solver = open(memory);
-                assert_eq!(solver.decide(&Sssp::from(3)).unwrap().algorithm(), algorithm);
+                assert!(solver.decide(&Sssp::from(3)).unwrap().algorithm().starts_with(algorithm));
                 let tree = solver.sssp(3).unwrap();
                 assert_eq!(tree.distances(), expected.distances());
                 assert_eq!(tree.predecessors(), expected.predecessors());

@@ -35,11 +35,11 @@ const NEAR_FAR: [&str; 6] = [
 ];
 
 const ZERO_COPY: [&str; 6] = [
-    "zero-copy:threads=64,blocks=4",
+    "zero-copy:threads=64,blocks=4,short-rows=3",
     "zero-copy:threads=32,blocks=3,delta=150,batch=0,offsets=host",
-    "zero-copy:threads=96,blocks=3,batch=40,window=1000",
+    "zero-copy:threads=96,blocks=3,batch=40,window=1000,short-rows=300",
     "zero-copy:threads=32,blocks=5,delta=300,batch=0",
-    "zero-copy:threads=64,blocks=2,batch=2,offsets=host,window=5000",
+    "zero-copy:threads=64,blocks=2,batch=2,offsets=host,window=5000,short-rows=10",
     "zero-copy:threads=256,blocks=1,delta=5,batch=10",
 ];
 

@@ -12,6 +12,8 @@
 //!   distance and its offset. With offsets on the host, too, it takes 4 and a half bytes in all, or 8 and a half with distances of
 //!   64 bits.
 //! - **what is empty is not looked at.** A bit for each group of 128 vertices says whether some of them are there.
+//! - **short rows stay on the device, as far as it has room.** A read brings 128 bytes however few arcs a row has, so those with the fewest
+//!   gain the most for their bytes.
 //! - Rows of more than 256 arcs are cut into pieces, listed when the graph is made ready.
 //!
 //! Work O(V + E + repeated relaxations + rounds * V / 4096), span O(rounds) barriers of the grid.
@@ -26,6 +28,7 @@
 use std::sync::Arc;
 
 use super::counts::{Counters, Counts, Frontiers};
+use super::short_rows::{SHORT_ROWS, ShortRows};
 use super::{
     DeviceDistances, DeviceSemiring, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
     semirings_of, start,
@@ -73,6 +76,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         parameters: &[
             OFFSETS,
             WINDOW,
+            SHORT_ROWS,
             Parameter {
                 name: "distances",
                 summary: "the bits of a distance that there is room for; a search that needs more ends with an error",
@@ -101,7 +105,23 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 };
 
 /// This algorithm with ever less on the device.
-pub(crate) const LAYOUTS: [&str; 3] = ["zero-copy", "zero-copy:offsets=host", "zero-copy:offsets=host,distances=32"];
+pub(crate) const LAYOUTS: [&str; 15] = [
+    "zero-copy:short-rows=256",
+    "zero-copy:short-rows=192",
+    "zero-copy:short-rows=128",
+    "zero-copy:short-rows=96",
+    "zero-copy:short-rows=64",
+    "zero-copy:short-rows=48",
+    "zero-copy:short-rows=32",
+    "zero-copy:short-rows=24",
+    "zero-copy:short-rows=16",
+    "zero-copy:short-rows=12",
+    "zero-copy:short-rows=8",
+    "zero-copy:short-rows=4",
+    "zero-copy",
+    "zero-copy:offsets=host",
+    "zero-copy:offsets=host,distances=32",
+];
 
 /// Whether it is right for this graph.
 pub(crate) fn takes(graph: &Graph) -> bool {
@@ -139,6 +159,9 @@ kernel_header! {
     pub(super) struct KernelArgument<Lane, Offset> {
         pub(super) offsets: DevicePtr<cpp::Offset>,
         pub(super) arcs: DevicePtr<cpp::Arc>,
+        /// Where the short rows of the vertices begin, and their arcs.
+        pub(super) short_begins: DevicePtr<cpp::Offset>,
+        pub(super) short_arcs: DevicePtr<cpp::Arc>,
         pub(super) distances: DeviceMutPtr<cpp::Distance>,
         /// The vertices to be expanded, and their groups, as bits. Three take turns.
         pub(super) near: [DeviceMutPtr<u32>; 3],
@@ -168,6 +191,8 @@ kernel_header! {
         pub(super) least_of_window: u32,
         /// Windows widen while rounds have fewer arcs; 0 if they are not to change.
         pub(super) batch: u32,
+        /// The most arcs of a short row; 0 if there are no arrays of them.
+        pub(super) most_short: u32,
     }
 }
 
@@ -175,6 +200,7 @@ kernel_header! {
 #[derive(Debug, Clone, Copy)]
 struct Arrays {
     offsets: Option<Offsets>,
+    short_rows: Option<ShortRows>,
     distances: DeviceSlice<u32>,
     near: [DeviceSlice<u32>; 3],
     far: DeviceSlice<u32>,
@@ -201,6 +227,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces:
     let far = bits("vertices that wait");
     Arrays {
         offsets: PlacedOffsets::layout(arena, graph, parameters),
+        short_rows: ShortRows::layout(arena, graph, parameters),
         distances: arena.take("distances", words_of_distances(graph, parameters)),
         near,
         far,
@@ -254,6 +281,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, parameters, pieces, &windows))?;
     let arcs = pinned_pairs(device, graph)?;
     let offsets = PlacedOffsets::new(&pool, arrays.offsets, graph)?;
+    arrays.short_rows.map_or(Ok(()), |rows| rows.upload(&pool, graph))?;
     upload_pieces(&pool, arrays.pieces, graph, 0..graph.vertices())?;
     windows.upload(&pool, arrays.windows)?;
     let waiting = Waiting::new(device)?;
@@ -261,6 +289,8 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let argument = KernelArgument {
         offsets: offsets.as_ptr(),
         arcs: arcs.as_device_ptr(),
+        short_begins: arrays.short_rows.map_or(DevicePtr::NULL, |rows| rows.begins()),
+        short_arcs: arrays.short_rows.map_or(DevicePtr::NULL, |rows| rows.arcs()),
         distances: arrays.distances.as_mut_ptr().cast(),
         near: arrays.near.map(|bits| bits.as_mut_ptr()),
         far: arrays.far.as_mut_ptr(),
@@ -280,6 +310,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
         window_count: windows.count(),
         least_of_window: windows.least,
         batch: parameters.get("batch").unwrap_or(BATCH) as u32,
+        most_short: arrays.short_rows.map_or(0, |rows| rows.most_arcs),
     };
     let semiring = DeviceSemiring::Narrow;
     Ok(ZeroCopy { kernels, argument, arrays, waiting, semiring, pool, _offsets: offsets, _arcs: arcs })
