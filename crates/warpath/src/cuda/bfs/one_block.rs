@@ -316,7 +316,8 @@ mod tests {
         let mut turn = 0;
         for seed in [1, 2] {
             let mut random = Random(seed);
-            for (name, graph) in one_of_every_shape::<Unit>(seed) {
+            // Every other shape, and the others with the next seed.
+            for (name, graph) in one_of_every_shape::<Unit>(seed).into_iter().skip(seed as usize - 1).step_by(2) {
                 let vertices = graph.vertices();
                 let count = [1, 31, 32, 33, 70, 130][turn % 6];
                 let sources: Vec<_> = (0..count).map(|_| random.below(vertices as u64) as VertexId).collect();

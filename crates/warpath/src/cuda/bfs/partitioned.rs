@@ -412,7 +412,11 @@ mod tests {
             for devices in devices_that_reach_each_other(count, seed) {
                 let solver = on(&devices, &graph);
                 for (index, algorithm) in UNDER_TEST.into_iter().enumerate() {
-                    let request = &requests[(turn + index) % requests.len()];
+                    // Every other algorithm, and the others on the next graph and with the next seed.
+                    if (turn + index + seed as usize) % 2 == 1 {
+                        continue;
+                    }
+                    let request = &requests[(turn + index) / 2 % requests.len()];
                     let context = format!("{name}, {algorithm}, {request:?}, {count} devices, seed {seed}");
                     let expected = cpu.solve(request.clone()).unwrap();
                     let tree = solver
