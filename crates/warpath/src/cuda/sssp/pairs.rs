@@ -43,15 +43,14 @@ impl Upload<'_> {
 impl Pairs {
     /// Takes room for those of a graph.
     pub(super) fn layout(arena: &mut Arena<'_>, graph: &impl Extent) -> Self {
-        Self::layout_some(arena, graph, graph.arcs() as u64)
+        Self::layout_some(arena, "heads and weights of the arcs", graph, graph.arcs() as u64)
     }
 
     /// Takes room for so many of them.
-    pub(super) fn layout_some(arena: &mut Arena<'_>, graph: &impl Extent, arcs: u64) -> Self {
-        const WHAT: &str = "heads and weights of the arcs";
+    pub(super) fn layout_some(arena: &mut Arena<'_>, what: &str, graph: &impl Extent, arcs: u64) -> Self {
         match graph.weight_kind() {
-            WeightKind::F64 => Pairs::Wide(arena.take(WHAT, arcs)),
-            _ => Pairs::Narrow(arena.take(WHAT, arcs)),
+            WeightKind::F64 => Pairs::Wide(arena.take(what, arcs)),
+            _ => Pairs::Narrow(arena.take(what, arcs)),
         }
     }
 

@@ -112,7 +112,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, pieces: u64
     let far = bits("vertices that wait");
     Arrays {
         offsets: Offsets::layout(arena, "offsets of the vertices", mine + 1, are_wide(arcs)),
-        pairs: Pairs::layout_some(arena, graph, arcs as u64),
+        pairs: Pairs::layout_some(arena, "heads and weights of the arcs", graph, arcs as u64),
         distances: arena.take("distances of all vertices", distance_words(graph)),
         near,
         far,

@@ -46,7 +46,7 @@ impl ShortRows {
         (arcs > 0).then(|| ShortRows {
             most_arcs,
             begins: Offsets::layout(arena, "begins of short rows", graph.vertices() as u64, has_wide_offsets(graph)),
-            arcs: Pairs::layout_some(arena, graph, arcs),
+            arcs: Pairs::layout_some(arena, "heads and weights of short rows", graph, arcs),
         })
     }
 
