@@ -16,6 +16,7 @@
 //! cargo bench -p warpath --bench gpu -- --problem apsp grid:250x250,weights=1..1000 --algorithm hierarchy --into facts --new-weights
 //!                                                                    # weights are new in each run: customization is timed, too
 //! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --engine cuda:0,1  # on two GPUs
+//! cargo bench -p warpath --bench gpu -- --problem apsp uniform:16 --memory 8000000000  # with so much of its memory
 //! ```
 //!
 //! Each of eight sources in the largest component gets five timed searches, after one to warm up. A search is timed
