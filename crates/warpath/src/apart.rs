@@ -10,6 +10,7 @@ use rayon::ThreadPoolBuilder;
 
 use crate::Result;
 use crate::memory::no_threads;
+use crate::parallel::called_once;
 
 thread_local! {
     /// Whether this thread belongs to work that runs apart.
@@ -30,6 +31,13 @@ pub(crate) fn takes_up_other_work() -> bool {
 ///
 /// If the operating system gives no threads. Then `work` has not begun.
 pub(crate) fn apart<R: Send>(threads: usize, calls_back: bool, work: impl FnOnce() -> R + Send) -> Result<R> {
+    let (mut work, mut done) = (Some(work), None);
+    in_own_pool(threads, calls_back, &mut || done = work.take().map(|work| work()))?;
+    Ok(done.expect("the pool has done the work"))
+}
+
+/// [`apart`], compiled once for all work.
+fn in_own_pool(threads: usize, calls_back: bool, work: &mut (dyn FnMut() + Send)) -> Result<()> {
     std::thread::scope(|scope| {
         let in_pool = move || {
             let started = move |_| IS_APART.set(!calls_back);
@@ -49,14 +57,18 @@ pub(crate) fn without_other_work<R: Send>(work: impl FnOnce() -> R + Send) -> R 
     if !takes_up_other_work() {
         return work();
     }
-    // The work is taken only by a thread that has started.
-    let mut work = Some(work);
-    let mut take = || work.take().map(|work| work());
-    let done = std::thread::scope(|scope| {
-        let waiting = std::thread::Builder::new().spawn_scoped(scope, &mut take).ok()?;
-        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    called_once(work, on_another_thread)
+}
+
+/// Runs `work` on a separate thread, or on this one if the system gives none.
+fn on_another_thread(work: &mut (dyn FnMut() + Send)) {
+    let has_started = std::thread::scope(|scope| {
+        let waiting = std::thread::Builder::new().spawn_scoped(scope, &mut *work);
+        waiting.map(|waiting| waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).is_ok()
     });
-    done.or_else(take).expect("the work was done on one of two threads")
+    if !has_started {
+        work();
+    }
 }
 
 #[cfg(test)]

@@ -6,12 +6,88 @@
 //!
 //! *Invariants.* An index is handed out once, and the chunks of different indices do not overlap.
 
+use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use crate::Result;
+
+/// Calls `run` with a closure that does `work` when it is called first, so that `run` need not be compiled for each kind of work; what
+/// `work` returned.
+pub(crate) fn called_once<R: Send>(work: impl FnOnce() -> R + Send, run: impl FnOnce(&mut (dyn FnMut() + Send))) -> R {
+    let (mut work, mut done) = (Some(work), None);
+    run(&mut || done = work.take().map(|work| work()));
+    done.expect("the work was done")
+}
+
+/// Runs `work` on as many threads as there are, but at most `most`; one of the errors, if there was any.
+pub(crate) fn on_threads(most: usize, work: &(dyn Fn() -> Result<()> + Sync)) -> Result<()> {
+    (0..rayon::current_num_threads().min(most)).into_par_iter().try_for_each(|_| work())
+}
+
+/// Hands out all indices below `count`, each to a thread that is free; an error ends it. For work that takes a thread long.
+fn try_in_turn(count: usize, take: &(dyn Fn(&dyn Fn() -> Option<usize>) -> Result<()> + Sync)) -> Result<()> {
+    let next = AtomicUsize::new(0);
+    on_threads(count, &|| {
+        let outcome = take(&|| Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < count));
+        if outcome.is_err() {
+            next.store(count, Ordering::Relaxed);
+        }
+        outcome
+    })
+}
+
+/// Calls `work` with all indices below `count`, each on a thread that is free; one of the errors, if there was any.
+pub(crate) fn try_for_each(count: usize, work: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
+    try_in_turn(count, &|next| {
+        while let Some(index) = next() {
+            work(index)?;
+        }
+        Ok(())
+    })
+}
+
+/// What `make` makes of every index below `count`, in their order, or one of the errors. Each index goes to a thread that is free;
+/// `make` also gets what `prepare` has made for the thread.
+pub(crate) fn try_collect_with<R: Send, S>(
+    count: usize,
+    prepare: impl Fn() -> S + Sync,
+    make: impl Fn(&mut S, usize) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let made: Mutex<Vec<Option<R>>> = Mutex::new((0..count).map(|_| None).collect());
+    try_in_turn(count, &|next| {
+        let mut own = prepare();
+        while let Some(index) = next() {
+            let value = make(&mut own, index)?;
+            made.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(value);
+        }
+        Ok(())
+    })?;
+    Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect())
+}
+
+/// Calls `work` with the number of each chunk and its values: `length` of them, and what is left for the last. Each chunk goes to a
+/// thread that is free, and an error ends it.
+pub(crate) fn try_for_each_chunk<T: Send>(
+    values: &mut [T],
+    length: usize,
+    work: impl Fn(usize, &mut [T]) -> Result<()> + Sync,
+) -> Result<()> {
+    let chunks = Chunks::of(values, length);
+    try_in_turn(chunks.count(), &|next| {
+        while let Some(chunk) = next() {
+            // SAFETY: an index is handed out once, and it is below the count.
+            work(chunk, unsafe { chunks.get(chunk) })?;
+        }
+        Ok(())
+    })
+}
+
 /// Calls `work` with ranges that are all indices below `count` together, each once: as few as keep all threads busy.
-fn for_each_range(count: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
+pub(crate) fn for_each_range(count: usize, work: &(dyn Fn(Range<usize>) + Sync)) {
     let halves = |range: Range<usize>| {
         let middle = range.start + range.len() / 2;
         if range.len() < 2 { (range, None) } else { (range.start..middle, Some(middle..range.end)) }
@@ -66,29 +142,47 @@ pub(crate) fn for_each_chunk_with<T: Send, S>(
     prepare: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize, &mut [T]) + Sync,
 ) {
-    let (first, all) = (Shared(values.as_mut_ptr()), values.len());
-    for_each_range(all.div_ceil(length), &|chunks| {
+    let chunks = Chunks::of(values, length);
+    for_each_range(chunks.count(), &|range| {
         let mut own = prepare();
-        for chunk in chunks {
-            let start = chunk * length;
-            // SAFETY: `start` is below `all`, and the end is not beyond it, so all of it lies in `values`, which are borrowed meanwhile. No
-            // chunk is handed out twice, and others do not overlap it.
-            let values = unsafe { std::slice::from_raw_parts_mut(first.at(start), length.min(all - start)) };
-            work(&mut own, chunk, values);
+        for chunk in range {
+            // SAFETY: an index is handed out once, and it is below the count.
+            work(&mut own, chunk, unsafe { chunks.get(chunk) });
         }
     });
 }
 
-/// A pointer to values that threads share out.
-struct Shared<T>(*mut T);
+/// Values that threads share out by chunks.
+struct Chunks<'a, T> {
+    first: *mut T,
+    all: usize,
+    length: usize,
+    values: PhantomData<&'a mut [T]>,
+}
 
-// SAFETY: each value is handed to one thread at a time, which may have it.
-unsafe impl<T: Send> Sync for Shared<T> {}
+// SAFETY: each chunk is handed to one thread at a time, which may have its values.
+unsafe impl<T: Send> Sync for Chunks<'_, T> {}
 
-impl<T> Shared<T> {
-    /// The value with this index, which is not beyond the end.
-    fn at(&self, index: usize) -> *mut T {
-        self.0.wrapping_add(index)
+impl<'a, T> Chunks<'a, T> {
+    fn of(values: &'a mut [T], length: usize) -> Self {
+        Chunks { first: values.as_mut_ptr(), all: values.len(), length, values: PhantomData }
+    }
+
+    fn count(&self) -> usize {
+        self.all.div_ceil(self.length)
+    }
+
+    /// A chunk.
+    ///
+    /// # Safety
+    ///
+    /// The index is below the count, and nobody else has that chunk.
+    #[expect(clippy::mut_from_ref, reason = "the values are borrowed mutably, and each chunk is handed out once")]
+    unsafe fn get(&self, chunk: usize) -> &mut [T] {
+        let start = chunk * self.length;
+        // SAFETY: `start` is below `all`, and the end is not beyond it, so all of it lies in the values, which are borrowed meanwhile. No
+        // chunk is handed out twice, and others do not overlap it.
+        unsafe { std::slice::from_raw_parts_mut(self.first.add(start), self.length.min(self.all - start)) }
     }
 }
 
@@ -128,6 +222,29 @@ mod tests {
         assert_eq!(find_first(1000, &|index| index % 300 == 299), Some(299));
         assert_eq!(find_first(1000, &|_| false), None);
         assert!(all(1000, &|index| index < 1000) && !all(1000, &|index| index != 999) && all(0, &|_| false));
+    }
+
+    #[test]
+    fn what_may_fail_is_in_order_or_an_error() {
+        let fails =
+            |index| Err(crate::Error::DistanceOverflow { semiring: if index == 70 { "planted" } else { "other" } });
+        for count in [0, 1, 2, 100] {
+            let made = try_collect_with(count, || 1, |one, index| Ok(index + *one));
+            assert_eq!(made.unwrap(), (1..=count).collect::<Vec<_>>());
+            let mut values = vec![0; count];
+            let number = |chunk, values: &mut [usize]| {
+                values.iter_mut().enumerate().for_each(|(i, value)| *value = 7 * chunk + i);
+                Ok(())
+            };
+            try_for_each_chunk(&mut values, 7, number).unwrap();
+            assert_eq!(values, (0..count).collect::<Vec<_>>());
+        }
+        let made = try_collect_with(100, || (), |(), index| if index == 70 { fails(index) } else { Ok(()) });
+        assert!(matches!(made, Err(crate::Error::DistanceOverflow { semiring: "planted" })));
+        let mut values = [0; 100];
+        let outcome = try_for_each_chunk(&mut values, 1, |chunk, _| if chunk == 70 { fails(chunk) } else { Ok(()) });
+        assert!(matches!(outcome, Err(crate::Error::DistanceOverflow { semiring: "planted" })));
+        assert_eq!(called_once(|| 5, |work| work()), 5);
     }
 
     #[test]

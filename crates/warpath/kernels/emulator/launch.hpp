@@ -88,6 +88,8 @@ struct Block {
     unsigned gathered = 0, in_favour = 0;
     Meeting meeting{};
     Site site;
+    /// Switches between threads until another block has the turn.
+    unsigned until_turn_passes = 0;
 
     std::binary_semaphore* turn = nullptr;  // its operating system thread's
 #ifdef WARPATH_ADDRESS_SANITIZER
@@ -103,6 +105,7 @@ struct Block {
     bool is_gathered_at(Meeting where) const { return gathered > 0 && gathered == live && meeting == where; }
 
     void run(Stacks& stacks_of_worker);
+    Thread* next();
     void resume(Thread& thread);
     void make_ready(Thread& thread);
     void release_gathered();

@@ -15,11 +15,11 @@ use super::device::host_part::HostPart;
 use super::device::memory::{DeviceSlice, Pool};
 use super::graph::{Offsets, has_wide_offsets};
 use super::kernel_header::{DevicePtr, cpp, kernel_header};
-use crate::Result;
 use crate::algorithms::{Parameter, Parameters, Unset, Values};
 use crate::cuda::device::Device;
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
+use crate::{Result, parallel};
 
 kernel_header! {
     path: "ordered";
@@ -245,7 +245,7 @@ pub(super) fn pinned_arcs<T: bytemuck::Pod + Send>(
 ) -> Result<HostPart> {
     HostPart::new(device, "arcs in pinned memory", (arcs * size_of::<T>()) as u64, |words| {
         let there = &mut bytemuck::cast_slice_mut::<u64, T>(words)[..arcs];
-        there.par_chunks_mut(MIN).enumerate().for_each(|(chunk, there)| {
+        parallel::for_each_chunk(there, MIN, |chunk, there| {
             there.iter_mut().enumerate().for_each(|(index, there)| *there = value(chunk * MIN + index));
         });
         Ok(())

@@ -12,15 +12,13 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use super::ReadOptions;
 #[cfg(test)]
 use super::input::Input;
 use super::input::Opened;
 use crate::graph::{Weight, WeightKind};
 use crate::memory::allocation::refused;
-use crate::{Control, Error, InputError, Result};
+use crate::{Control, Error, InputError, Result, parallel};
 
 /// A fault in a piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -219,18 +217,16 @@ impl Text {
         let total = pieces.iter().map(|piece| piece.end - piece.start).sum();
         let done = AtomicU64::new(0);
         let held = AtomicU64::new(0);
-        pieces
-            .par_iter()
-            .map_init(Vec::new, |buffer, piece| {
-                control.check()?;
-                let result = work(Piece { bytes: self.bytes(piece.clone(), buffer)?, offset: piece.start });
-                let bytes = result.held_bytes();
-                self.check_room(held.fetch_add(bytes, Ordering::Relaxed) + bytes)?;
-                let length = piece.end - piece.start;
-                control.progress("load", done.fetch_add(length, Ordering::Relaxed) + length, total)?;
-                Ok(result)
-            })
-            .collect()
+        parallel::try_collect_with(pieces.len(), Vec::new, |buffer, index| {
+            let piece = &pieces[index];
+            control.check()?;
+            let result = work(Piece { bytes: self.bytes(piece.clone(), buffer)?, offset: piece.start });
+            let bytes = result.held_bytes();
+            self.check_room(held.fetch_add(bytes, Ordering::Relaxed) + bytes)?;
+            let length = piece.end - piece.start;
+            control.progress("load", done.fetch_add(length, Ordering::Relaxed) + length, total)?;
+            Ok(result)
+        })
     }
 
     /// Where the first line that `wanted` accepts begins in some pieces, and its text.

@@ -6,13 +6,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use rayon::prelude::*;
-
 use super::survey::{Survey, check_offsets, survey, survey_weighted};
 use super::{Labels, MAX_VERTICES, VertexId, Weight, WeightKind, Weights, with_weights};
 use crate::apart::apart;
 use crate::instructions::with_widest_instructions;
-use crate::{Error, Result};
+use crate::{Error, Result, parallel};
 
 /// Compressed sparse rows: `targets[offsets[v]..offsets[v + 1]]` are the heads of the arcs that leave `v`, ascending,
 /// and `weights` holds the weight of each arc at the same place.
@@ -440,9 +438,10 @@ impl Graph {
             })
         }
         fn shared_out<W: Weight>(weights: &[W]) -> (W, W) {
-            let ranges = weights.par_chunks(CHUNK).map(range);
+            let chunk = |chunk: usize| range(&weights[chunk * CHUNK..weights.len().min((chunk + 1) * CHUNK)]);
             let wider = |a: (W, W), b: (W, W)| (range(&[a.0, b.0]).0, range(&[a.1, b.1]).1);
-            ranges.reduce(|| (weights[0], weights[0]), wider)
+            let ranges = parallel::collect(weights.len().div_ceil(CHUNK), chunk);
+            ranges.into_iter().fold((weights[0], weights[0]), wider)
         }
         *self.weight_range.get_or_init(|| {
             if self.arcs() == 0 {

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use super::{VertexId, Weights};
 use crate::instructions::InstructionSet;
-use crate::{Error, Result};
+use crate::{Error, Result, parallel};
 
 /// The result of one pass over all arcs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -193,7 +193,7 @@ fn survey_all<W: Copy + Sync, L: Look<W>>(arcs: &Arcs<'_, W>, look: L) -> Survey
             InstructionSet::Portable => survey_part(arcs, row, start..end, look),
         }
     };
-    (0..all.div_ceil(PART)).into_par_iter().map(part).reduce(Survey::default, Survey::and)
+    parallel::collect(all.div_ceil(PART), part).into_iter().fold(Survey::default(), Survey::and)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -31,10 +31,8 @@
 //! Source: the sides are ours; far vertices by sweeps as in C. Magnien, M. Latapy, M. Habib, Fast computation of
 //! empirically tight bounds for the diameter of massive graphs, ACM JEA 2009.
 
-use rayon::prelude::*;
-
 use super::{Csr, Direction, EdgeList, Graph, GraphBuilder, MAX_VERTICES, NO_VERTEX, VertexId, Weight, with_weights};
-use crate::{Error, Result, memory};
+use crate::{Error, Result, memory, parallel};
 
 impl Graph {
     /// Copies of this graph, joined side by side to a connected graph of exactly `vertices` vertices; one copy, the
@@ -179,7 +177,7 @@ impl<'a, W: Weight> Tiling<'a, W> {
     }
 
     fn build(&self) -> Result<Graph> {
-        let lists = (0..self.tiles()).into_par_iter().map(|tile| self.edges(tile)).collect::<Result<Vec<_>>>()?;
+        let lists = parallel::try_collect_with(self.tiles() as usize, || (), |(), tile| self.edges(tile as u64))?;
         GraphBuilder::new().vertices(self.vertices).direction(Direction::Undirected).build(lists)
     }
 

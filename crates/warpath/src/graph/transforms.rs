@@ -219,17 +219,21 @@ fn within<W: Weight>(csr: &Csr, values: &[W], kept: &[VertexId]) -> Result<Csr> 
 }
 
 fn rebuild<W: Weight>(graph: &Graph, values: &[W], direction: Direction) -> Result<Graph> {
-    let csr = graph.csr();
-    let mut edges: Vec<(VertexId, VertexId)> = memory::with_capacity("the list of edges", csr.arcs())?;
+    GraphBuilder::new()
+        .labels(Labels::clone(graph.labels()))
+        .direction(direction)
+        .build(vec![EdgeList { edges: edges(graph.csr())?, weights: memory::copied("weights of arcs", values)? }])
+}
+
+/// Tail and head of every arc, by tails.
+fn edges(csr: &Csr) -> Result<Vec<(VertexId, VertexId)>> {
+    let mut edges = memory::with_capacity("the list of edges", csr.arcs())?;
     edges.par_extend(
         (0..csr.vertices() as VertexId)
             .into_par_iter()
             .flat_map_iter(|u| csr.neighbors(u).iter().map(move |&v| (u, v))),
     );
-    GraphBuilder::new()
-        .labels(Labels::clone(graph.labels()))
-        .direction(direction)
-        .build(vec![EdgeList { edges, weights: memory::copied("weights of arcs", values)? }])
+    Ok(edges)
 }
 
 #[cfg(test)]

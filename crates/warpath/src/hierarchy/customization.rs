@@ -9,8 +9,6 @@
 use std::any::TypeId;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::arcs::Arcs;
 use super::elimination::Elimination;
 use super::fronts::{Eliminating, Front, Rows};
@@ -111,7 +109,7 @@ pub(super) fn customize<S: MinPlus, const L: usize>(
         up.push(arcs.up.lengths::<S>(shortcuts, weights)?);
         down.push(arcs.down.lengths::<S>(shortcuts, weights)?);
     }
-    let symmetric = up.par_iter().zip(&down).all(|(up, down)| are_equal(up, down));
+    let symmetric = up.iter().zip(&down).all(|(up, down)| are_equal(up, down));
     if !symmetric && !directed {
         return Err(asymmetric());
     }

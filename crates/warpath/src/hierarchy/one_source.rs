@@ -13,15 +13,13 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::customization::Lengths;
 use super::elimination::{Elimination, ROOT};
 use super::query::{RUN, climb, first_of_run, lower};
 use crate::graph::{DistanceKey, DistanceValue, MinPlus, VertexId};
 use crate::instructions::with_widest_instructions;
 use crate::memory::filled;
-use crate::{Error, Result};
+use crate::{Result, parallel};
 
 /// How many ranks are swept before their distances are stored by vertex.
 const SOME: usize = if cfg!(test) { 1 << 4 } else { 1 << 8 };
@@ -73,9 +71,9 @@ pub(super) fn from<S: MinPlus>(
         end = subtree.start;
     }
     sweep.down(0..end, &mut ancestors);
-    subtrees.par_iter().try_for_each(|subtree| {
-        sweep.down(subtree.clone(), &mut stack()?);
-        Ok::<_, Error>(())
+    parallel::try_for_each(subtrees.len(), &|subtree| {
+        sweep.down(subtrees[subtree].clone(), &mut stack()?);
+        Ok(())
     })?;
     Ok(distances)
 }

@@ -17,18 +17,16 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use super::customization::Lengths;
 use super::destination::{Destination, LANES};
 use super::elimination::{Elimination, ROOT};
 use super::selection::Selection;
 use super::windows::{WINDOW, Windows};
-use crate::Result;
 use crate::graph::{DistanceValue, MinPlus, VertexId};
 use crate::instructions::with_widest_instructions;
 use crate::memory::filled;
 use crate::problems::{Facts, RowFacts, RowsByColumn};
+use crate::{Result, parallel};
 
 /// How many distances of a source are written at once where their columns follow each other, and how many rows add up their facts
 /// at once.
@@ -193,7 +191,7 @@ impl<S: MinPlus> Swept<'_, S> {
     ) -> Result<()> {
         let blocks = sources.len().div_ceil(L);
         let next = AtomicUsize::new(0);
-        (0..rayon::current_num_threads().min(blocks)).into_par_iter().try_for_each(|_| -> Result<()> {
+        parallel::on_threads(blocks, &|| {
             let mut own = prepare()?;
             let mut ancestors = Ancestors::new(self.elimination.height())?;
             loop {

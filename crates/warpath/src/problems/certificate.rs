@@ -10,11 +10,9 @@
 //! that leaves them arrives beyond it. Distances are compared bit by bit, except where float weights are negative: see
 //! `problems/slack.rs`.
 
-use rayon::prelude::*;
-
 use super::{Slack, starts};
 use crate::graph::{Adjacency, DistanceValue, MinPlus, NO_VERTEX, VertexId};
-use crate::{Error, Result, memory};
+use crate::{Error, Result, memory, parallel};
 
 /// Checks distances and, if given, predecessors. `bound` is `UNREACHABLE` if the result covers all reachable vertices.
 pub(crate) fn verify_search<L: MinPlus>(
@@ -37,7 +35,7 @@ pub(crate) fn verify_search<L: MinPlus>(
     listed.extend(starts::<L>(sources, distances));
     let sources = &listed;
     let slack = Slack::of::<L>(graph, distances);
-    let relaxable = (0..graph.vertices() as VertexId).into_par_iter().with_min_len(1024).find_map_any(|u| {
+    let relaxable = |u: VertexId| {
         let from = distances[u as usize];
         if from == unreachable {
             return None;
@@ -52,8 +50,13 @@ pub(crate) fn verify_search<L: MinPlus>(
             let allowed = if to == unreachable { bound < through } else { !slack.is_shorter(through, to) };
             (!allowed).then(|| format!("the arc from {u} to {v} can be relaxed: {from} + {weight} < {to}"))
         })
-    });
-    if let Some(message) = relaxable {
+    };
+    const AT_ONCE: usize = 1024;
+    let of_some = |some: usize| {
+        (some * AT_ONCE..graph.vertices().min((some + 1) * AT_ONCE)).find_map(|u| relaxable(u as VertexId))
+    };
+    let found = parallel::find_first(graph.vertices().div_ceil(AT_ONCE), &|some| of_some(some).is_some());
+    if let Some(message) = found.and_then(of_some) {
         return fail(message);
     }
     reach_through_tight_arcs::<L>(graph, sources, distances, slack)?;

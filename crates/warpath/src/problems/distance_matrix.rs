@@ -1,14 +1,12 @@
 //! The result of all-pairs shortest paths: a table of distances in memory.
 
-use rayon::prelude::*;
-
 use super::rows::{RowBlock, TableFacts};
 use super::{ApspSummary, DistanceSum, Intermediates, Path, Report, derive_predecessors, verify_search};
 use crate::graph::{
     Adjacency, Distance, DistanceValue, Distances, Graph, MinPlus, NO_VERTEX, VertexId, Weight, WeightKind,
     with_min_plus,
 };
-use crate::{Error, Result, memory};
+use crate::{Error, Result, memory, parallel};
 
 /// Runs an expression with `$semiring` as the semiring of these distances on this graph and `$adjacency` as its arcs.
 macro_rules! with_semiring_of {
@@ -290,10 +288,9 @@ impl DistanceMatrix {
         let columns = graph.vertices();
         let mut hops = memory::filled("the array of successors", self.rows().saturating_mul(columns), NO_VERTEX)?;
         with_semiring_of!(&self.distances, graph, L, adjacency => {
-            hops.par_chunks_mut(columns.max(1)).enumerate().try_for_each(|(i, hops)| {
+            parallel::try_for_each_chunk(&mut hops, columns.max(1), |i, hops| {
                 let (_, predecessors) = self.predecessors::<L>(graph, adjacency, i)?;
-                first_hops(&predecessors, hops)?;
-                Ok::<(), Error>(())
+                first_hops(&predecessors, hops)
             })?;
         });
         Ok(Successors { hops, columns })
@@ -375,7 +372,8 @@ pub(crate) fn verify_rows<L: MinPlus>(
         return Ok(());
     }
     let negative = targets.is_some() && graph.weights.iter().any(|weight| weight.is_negative());
-    sources.par_iter().zip(values.par_chunks_exact(columns)).try_for_each(|(&source, row)| {
+    parallel::try_for_each(sources.len().min(values.len() / columns), &|row| {
+        let (source, row) = (sources[row], &values[row * columns..][..columns]);
         let in_row = |error: Error| match error {
             Error::NotVerified(message) => Error::NotVerified(format!("in the row of vertex {source}: {message}")),
             other => other,

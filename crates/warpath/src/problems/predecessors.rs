@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::Slack;
 use crate::graph::{Adjacency, Csr, DistanceValue, MinPlus, NO_VERTEX, VertexId};
 use crate::prefetch::prefetch;
-use crate::{Result, memory};
+use crate::{Result, memory, parallel};
 
 /// The predecessor of every vertex after a breadth-first search, given the arcs by head. Rows ascend, so it is the
 /// first neighbour one level above, and the rest of the row is not read. Levels are looked up at random: if all fit
@@ -81,7 +81,7 @@ pub(crate) fn derive_predecessors<L: MinPlus>(
     let mut is_start: Vec<bool> = memory::zeroed("the marks of sources", distances.len())?;
     starts::<L>(sources, distances).for_each(|start| is_start[start as usize] = true);
     if !negative_weights {
-        (0..distances.len() as VertexId).into_par_iter().with_min_len(1024).for_each(|u| {
+        let lead_on = |u: VertexId| {
             let from = distances[u as usize];
             if from == L::Distance::UNREACHABLE {
                 return;
@@ -94,7 +94,8 @@ pub(crate) fn derive_predecessors<L: MinPlus>(
                     predecessors[v as usize].fetch_min(u, Ordering::Relaxed);
                 }
             }
-        });
+        };
+        parallel::for_each_range(distances.len(), &|vertices| vertices.for_each(|u| lead_on(u as VertexId)));
     }
     let mut predecessors: Vec<VertexId> = predecessors.into_iter().map(AtomicU32::into_inner).collect();
     let unexplained = (0..distances.len())

@@ -129,11 +129,12 @@ impl RowReductions {
             return Ok(());
         }
         if self.wants(Reduction::Eccentricity) {
-            let greatest = values.par_chunks_exact(columns).map(|row| {
+            let greatest = parallel::collect(values.len() / columns, |row| {
+                let row = &values[row * columns..][..columns];
                 let reached = row.iter().copied().filter(|&distance| distance != D::UNREACHABLE);
                 reached.reduce(|a, b| if a < b { b } else { a }).and_then(DistanceValue::distance)
             });
-            for (&row, eccentricity) in block.rows.iter().zip(memory::collected("the eccentricities", greatest)?) {
+            for (&row, eccentricity) in block.rows.iter().zip(greatest) {
                 *self.eccentricities.get_mut(row).ok_or_else(wrong_type)? = eccentricity;
             }
         }

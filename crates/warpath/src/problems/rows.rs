@@ -6,7 +6,7 @@ use super::Report;
 use super::facts::{DistanceSum, Facts, RowFacts};
 use crate::graph::{Distance, Distances, Graph, VertexId, with_distances};
 use crate::plan::Plan;
-use crate::{Error, Result};
+use crate::{Error, Result, parallel};
 
 /// Some rows of a table of distances.
 #[derive(Debug, Clone, Copy)]
@@ -233,8 +233,7 @@ fn greater(a: Option<Distance>, b: Option<Distance>) -> Option<Distance> {
 }
 
 fn facts_by_row<D: Facts>(values: &[D], columns: usize) -> Vec<RowFacts> {
-    use rayon::prelude::*;
-    values.par_chunks_exact(columns).with_min_len((1 << 14) / columns.min(1 << 14) + 1).map(D::facts).collect()
+    parallel::collect(values.len() / columns, |row| D::facts(&values[row * columns..][..columns]))
 }
 
 /// A sink for [`Apsp`](super::Apsp) requests that need only the facts.

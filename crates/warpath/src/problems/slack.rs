@@ -5,9 +5,8 @@
 //! length 0 a little below 0, and the distances on it would sink for ever. So an improvement within the rounding error
 //! of the greatest value in the graph does not count, and an arc within that error is tight.
 
-use rayon::prelude::*;
-
 use crate::graph::{Adjacency, DistanceValue, MinPlus, Weight, WeightKind};
+use crate::parallel;
 
 /// The tolerance covers sums in which this many terms are all rounded in the same direction.
 const TERMS: f64 = 2048.0;
@@ -19,7 +18,7 @@ pub(crate) struct Slack(f64);
 impl Slack {
     /// The tolerance for distances in a graph; O(V + E) for float weights, O(1) for others.
     pub(crate) fn of<L: MinPlus>(graph: Adjacency<'_, L::Weight>, distances: &[L::Distance]) -> Self {
-        if relative::<L>() == 0.0 || !graph.weights.par_iter().any(|weight| weight.is_negative()) {
+        if relative::<L>() == 0.0 || !has_negative(graph.weights) {
             return Slack(0.0);
         }
         let finite = distances.iter().map(|d| d.to_f64().abs()).filter(|d| d.is_finite());
@@ -42,7 +41,21 @@ impl Slack {
 
 /// The greatest absolute value of a weight.
 pub(crate) fn greatest_weight<L: MinPlus>(graph: Adjacency<'_, L::Weight>) -> f64 {
-    graph.weights.par_iter().map(|weight| weight.to_f64().abs()).reduce(|| 0.0, f64::max)
+    let greatest = |weights: &[L::Weight]| weights.iter().map(|weight| weight.to_f64().abs()).fold(0.0, f64::max);
+    let parts = parallel::collect(graph.weights.len().div_ceil(AT_ONCE), |part| greatest(part_of(graph.weights, part)));
+    parts.into_iter().fold(0.0, f64::max)
+}
+
+/// What a thread looks at before it asks for more.
+const AT_ONCE: usize = 1 << 14;
+
+fn part_of<T>(values: &[T], part: usize) -> &[T] {
+    &values[part * AT_ONCE..values.len().min((part + 1) * AT_ONCE)]
+}
+
+fn has_negative<W: Weight>(weights: &[W]) -> bool {
+    let is_there = |part| part_of(weights, part).iter().any(|weight| weight.is_negative());
+    parallel::find_first(weights.len().div_ceil(AT_ONCE), &is_there).is_some()
 }
 
 /// The tolerance relative to the greatest value; 0 for integers.

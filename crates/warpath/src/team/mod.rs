@@ -9,14 +9,16 @@
 mod barrier;
 mod idle;
 
+use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
 use barrier::{Barrier, ReleaseOnPanic};
 use idle::IdlePool;
-use rayon::prelude::*;
+use rayon::ThreadPool;
 
 use crate::apart::without_other_work;
 use crate::huge_pages::on_huge_pages;
+use crate::parallel::{called_once, for_each_chunk};
 use crate::sync::Patience;
 use crate::{Result, memory};
 
@@ -67,10 +69,14 @@ impl Team {
     /// that calls it takes up no other work meanwhile.
     pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
-            Some(pool) if self.has_this_thread() => pool.install(work),
-            Some(pool) => without_other_work(|| pool.install(work)),
+            Some(pool) => called_once(work, |work| self.install_in(pool, work)),
             None => work(),
         }
+    }
+
+    /// [`install`](Self::install), compiled once for all work.
+    fn install_in(&self, pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
+        if self.has_this_thread() { pool.install(work) } else { without_other_work(|| pool.install(work)) }
     }
 
     /// An array of equal values on huge pages, filled by all threads, since the operating system takes most of that
@@ -89,10 +95,13 @@ impl Team {
         let mut values = on_huge_pages(memory::with_capacity(what, length)?);
         match self.threads() {
             1 => values.resize_with(length, value),
-            _ => self.install(|| {
-                let all = (0..length).into_par_iter().with_min_len(EACH);
-                all.map(|_| value()).collect_into_vec(&mut values);
-            }),
+            _ => {
+                let room = &mut values.spare_capacity_mut()[..length];
+                let fill = |part: &mut [MaybeUninit<T>]| part.fill_with(|| MaybeUninit::new(value()));
+                self.install(|| for_each_chunk(room, EACH, |_, part| fill(part)));
+                // SAFETY: each of them has been written.
+                unsafe { values.set_len(length) };
+            }
         }
         Ok(values)
     }
@@ -103,7 +112,7 @@ impl Team {
         if self.threads() == 1 || values.len() <= EACH {
             values.fill(value);
         } else {
-            self.install(|| values.par_chunks_mut(EACH).for_each(|part| part.fill(value)));
+            self.install(|| for_each_chunk(values, EACH, |_, part| part.fill(value)));
         }
     }
 

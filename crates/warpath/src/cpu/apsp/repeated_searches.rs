@@ -14,8 +14,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rayon::prelude::*;
-
 use super::{ApspAlgorithm, ApspOutput, ApspTask, Function, MinPlusOnCpu};
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload, add_counters};
 use crate::cpu::Team;
@@ -23,7 +21,7 @@ use crate::cpu::bfs::{self, BfsTask};
 use crate::cpu::sssp::{self, SsspAlgorithm, SsspTask};
 use crate::graph::{DistanceValue, UnitToU32, VertexId, WeightKind};
 use crate::problems::Problem;
-use crate::{Error, Result, memory};
+use crate::{Error, Result, memory, parallel};
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
@@ -170,8 +168,9 @@ impl<L: MinPlusOnCpu> Rows<'_, L> {
             return self.fill_row(sources[row], cells, self.task.team);
         }
         self.task.team.install(|| {
-            let rows = rows.par_iter().zip(cells.par_chunks_exact_mut(columns)).with_max_len(1);
-            rows.try_for_each(|(&row, cells)| self.fill_row(sources[row], cells, &Team::alone()))
+            parallel::try_for_each_chunk(cells, columns, |index, cells| {
+                self.fill_row(sources[rows[index]], cells, &Team::alone())
+            })
         })
     }
 

@@ -27,12 +27,10 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rayon::prelude::*;
-
 use crate::algorithms::Statistics;
 use crate::cpu::Team;
 use crate::graph::{Adjacency, DistanceValue, MinPlus, NO_VERTEX, VertexId, Weight, WeightKind};
-use crate::{Control, Error, Result, memory};
+use crate::{Control, Error, Result, memory, parallel};
 
 const SETTLED_BETWEEN_CHECKS: u64 = 1 << 12;
 
@@ -220,8 +218,8 @@ impl<L: MinPlus> SeveralPathsSearch<'_, L> {
                     blocked.push(next);
                     self.spur_search(&shortest.vertices[..=spur], distances[spur], blocked, limit)
                 };
-                let new: Vec<Option<Candidate<Key<L>>>> =
-                    team.install(|| spurs.into_par_iter().map(search).collect::<Result<_>>())?;
+                let spur = |(): &mut (), index| search(spurs.start + index);
+                let new = team.install(|| parallel::try_collect_with(spurs.len(), || (), spur))?;
                 candidates.extend(new.into_iter().flatten());
                 while candidates.len() > left {
                     candidates.pop_last();

@@ -12,7 +12,6 @@
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
 
 use super::successors::{Distances, Room};
 use super::{Cell, DenseTask, MatrixAlgorithm, MinPlusOnDevice};
@@ -23,7 +22,7 @@ use crate::cuda::device::{Device, LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::matrix::tiles::Workspace;
 use crate::graph::{Graph, VertexId, Weight, with_weights};
-use crate::{Error, Result};
+use crate::{Error, Result, parallel};
 
 /// How many bytes the buffer has that rows come back through, unless one row is more.
 const BUFFER_BYTES: u64 = 32 << 20;
@@ -133,7 +132,13 @@ fn below_zero<W: Weight>(task: &DenseTask<'_>, weights: &[W]) -> i128 {
         -(least as i128)
     };
     let takes_part = |u: &VertexId| task.takes_part.is_none_or(|takes_part| takes_part[*u as usize]);
-    (0..task.graph.vertices() as VertexId).into_par_iter().with_min_len(1024).filter(takes_part).map(of_row).sum()
+    const AT_ONCE: usize = 1024;
+    let vertices = task.graph.vertices();
+    let of_some = |some: usize| -> i128 {
+        let some = some * AT_ONCE..vertices.min((some + 1) * AT_ONCE);
+        some.map(|u| u as VertexId).filter(takes_part).map(of_row).sum()
+    };
+    parallel::collect(vertices.div_ceil(AT_ONCE), of_some).into_iter().sum()
 }
 
 /// A number that is a cell.

@@ -82,8 +82,8 @@ impl Staging {
     ) -> Result<()> {
         let mut workers = self.lock();
         let length = self.part::<T>(count);
-        let parts = (0..count).step_by(length).map(|start| start..count.min(start + length));
-        share(&mut workers[..self.most_workers(count, length)], parts, |worker, range| {
+        let mut parts = (0..count).step_by(length).map(|start| start..count.min(start + length));
+        share(&mut workers[..self.most_workers(count, length)], &mut parts, &|worker, range| {
             device.wait(&worker.done)?;
             // SAFETY: the piece has room for a part, is initialized and aligned for anything, and no copy uses it.
             let piece = unsafe { std::slice::from_raw_parts_mut(worker.piece.cast::<T>(), range.len()) };
@@ -111,7 +111,7 @@ impl Staging {
         let mut workers = self.lock();
         let length = self.part::<T>(to.len());
         let most_workers = self.most_workers(to.len(), length);
-        share(&mut workers[..most_workers], to.chunks_mut(length).enumerate(), |worker, (index, part)| {
+        share(&mut workers[..most_workers], &mut to.chunks_mut(length).enumerate(), &|worker, (index, part)| {
             let from = from + (index * length * size_of::<T>()) as u64;
             device.wait(&worker.done)?;
             // SAFETY: the piece has room for a part, and nobody uses it until the event passes; the rest is the caller's
@@ -149,8 +149,8 @@ impl Staging {
 /// Has the workers do the parts, each the next one when it has done one; the first error, if there was any.
 fn share<P: Send>(
     workers: &mut [Worker],
-    parts: impl Iterator<Item = P> + Send,
-    work: impl Fn(&mut Worker, P) -> Result<()> + Sync,
+    parts: &mut (dyn Iterator<Item = P> + Send),
+    work: &(dyn Fn(&mut Worker, P) -> Result<()> + Sync),
 ) -> Result<()> {
     let parts = Mutex::new(parts);
     let run = |worker: &mut Worker| {

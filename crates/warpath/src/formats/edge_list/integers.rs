@@ -11,7 +11,7 @@ use crate::formats::text::{Held, Malformed, Parsed};
 use crate::formats::weight_column::WeightedChunk;
 use crate::graph::{Labels, MAX_VERTICES, VertexId};
 use crate::memory::with_capacity;
-use crate::{Error, InputError, Result};
+use crate::{Error, InputError, Result, parallel};
 
 /// Numbers the vertices in the order of their names.
 pub(super) fn name_integers<'a, I: IntegerName>(
@@ -150,14 +150,11 @@ fn renumber_range<I: IntegerName>(
 }
 
 fn renumber<I: IntegerName>(parsed: Vec<NamedChunk<I>>, number: impl Fn(I) -> VertexId + Sync) -> Vec<WeightedChunk> {
-    parsed
-        .into_par_iter()
-        .map(|chunk| WeightedChunk {
-            // In place if names have the width of vertices.
-            edges: chunk.edges.into_iter().map(|(u, v)| (number(u), number(v))).collect(),
-            weights: chunk.weights,
-        })
-        .collect()
+    parallel::collect_taken(parsed, |chunk| WeightedChunk {
+        // In place if names have the width of vertices.
+        edges: chunk.edges.into_iter().map(|(u, v)| (number(u), number(v))).collect(),
+        weights: chunk.weights,
+    })
 }
 
 /// Numbers integers that are far apart, by sorting them.

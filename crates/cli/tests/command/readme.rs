@@ -1,12 +1,8 @@
 //! The README: each line of a `console` block runs on the files of the repository and prints what the block shows.
 
-#![allow(missing_docs)]
-
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::Folder;
+use crate::common::Folder;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -1,10 +1,6 @@
 //! `apsp` and `closure`: tables, reductions and counts.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::json;
 
 fn path_of_four() -> Folder {

@@ -1,12 +1,8 @@
 //! What answers say: numbers with the same digits everywhere, what limits leave out, directions, errors as JSON.
 
-#![allow(missing_docs)]
-
-mod common;
-
 use std::io::BufRead;
 
-use common::Folder;
+use crate::common::Folder;
 use serde_json::{Value, json};
 
 /// A chain of diamonds: 2^links shortest paths lead from 0 to 3 * links.

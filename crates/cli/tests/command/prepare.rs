@@ -1,10 +1,6 @@
 //! `warpath prepare`: a hierarchy beside its graph, what `info` and `convert` make of it, and orders that are none.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 /// A square of four vertices with a tail, undirected.
 const SQUARE: &str = "a b\nb c\nc d\nd a\nd e\n";

@@ -1,10 +1,6 @@
 //! `convert`: every format comes back as the same graph, from files and through pipes.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 
 const EXTENSIONS: [&str; 9] = ["txt", "csv", "tsv", "gr", "graph", "mtx", "npz", "wsg", "wpg"];

@@ -1,10 +1,6 @@
 //! `bfs`, `sssp` and `path`: what they print and write.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::{Folder, MANY_VERTICES};
 use serde_json::{Value, json};
 
 fn keys(object: &Value) -> Vec<&str> {
@@ -235,7 +231,8 @@ fn a_plan_that_does_not_fit_is_printed_and_lacks_memory() {
 #[test]
 fn a_plan_that_exceeds_the_disk_does_not_fit() {
     let folder = Folder::new();
-    let command = "apsp uniform:20,edges-per-vertex=1 --engine cpu --output x.npy --plan";
+    folder.file("many.mtx", MANY_VERTICES);
+    let command = "apsp many.mtx --engine cpu --output x.npy --plan";
     let run = folder.run(&format!("{command} --json"));
     assert!(run.stderr.contains("`x.npy` needs 4.0 TiB of disk space (free: "), "{run:?}");
     let plan = run.json_with(3);
@@ -252,7 +249,7 @@ fn a_plan_that_exceeds_the_disk_does_not_fit() {
         // Without an output file, the plan does not look at a disk.
         assert!(!keys(&folder.run(&format!("{command} --plan --json")).json()).contains(&"disk_available"));
     }
-    assert_eq!(folder.names(), ["g.txt"]);
+    assert_eq!(folder.names(), ["g.txt", "many.mtx"]);
 }
 
 #[test]

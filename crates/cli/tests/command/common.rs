@@ -1,7 +1,5 @@
 //! What the tests of the command share: a folder of inputs, and runs of the program in it.
 
-#![allow(dead_code, missing_docs)]
-
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -56,6 +54,9 @@ impl Folder {
         command
     }
 }
+
+/// A Matrix Market file of 2^20 vertices and one arc: rows and columns of all do not fit on a disk.
+pub(crate) const MANY_VERTICES: &str = "%%MatrixMarket matrix coordinate pattern general\n1048576 1048576 1\n1 2\n";
 
 /// A printed JSON object, which has to be as docs/warpath.schema.json describes it.
 #[track_caller]

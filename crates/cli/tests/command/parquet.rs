@@ -1,10 +1,6 @@
 //! Parquet: tables written as such hold what the same tables hold as .csv; builds without the feature refuse by name.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 #[cfg(not(feature = "parquet"))]
 #[test]

@@ -1,10 +1,6 @@
 //! `path`: many pairs, the k shortest, and the files that paths are written to.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::{Value, json};
 
 /// Names with commas and blanks, a parallel edge, and a part that can't be reached.

@@ -1,10 +1,6 @@
 //! `--plot` and `--isochrones`: pictures of results, and the areas that a search reached.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::{Value, json};
 
 fn bytes(folder: &Folder, name: &str) -> Vec<u8> {

@@ -1,10 +1,6 @@
 //! Bad input gets one message that names file, line and text, and exit code 2; a lack of resources gets 3.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 #[test]
 fn an_edge_list_says_which_line_is_wrong() {

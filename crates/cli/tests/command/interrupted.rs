@@ -1,15 +1,10 @@
 //! Signals: the first ends the work, with exit code 130 and without a trace; the second ends it at once.
 
-#![cfg(unix)]
-#![allow(missing_docs)]
-
-mod common;
-
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::Folder;
+use crate::common::Folder;
 
 fn command(folder: &Folder, program: &str) -> Command {
     let mut command = Command::new(program);
@@ -181,7 +176,7 @@ fn a_signal_that_was_ignored_stays_ignored() {
 #[test]
 fn a_killed_table_is_resumed_and_ends_up_the_same() {
     let folder = Folder::new();
-    let table = "apsp kron:10 --weights random:1..99 --quiet --threads 1 --memory 2M --output";
+    let table = "apsp kron:12 --weights random:1..99 --quiet --threads 1 --memory 8M --output";
     let mut child = start(&folder, &format!("{table} x.npy"));
     // The journal has a header of 24 bytes, and 16 bytes for each block of rows written.
     wait_until("the first block", || {
@@ -206,10 +201,10 @@ fn a_killed_table_is_resumed_and_ends_up_the_same() {
 #[test]
 fn an_interrupted_table_says_that_it_can_be_resumed() {
     let folder = Folder::new();
-    let table = "apsp kron:10 --weights random:1..99 --threads 1 --memory 2M --output";
+    let table = "apsp kron:12 --weights random:1..99 --threads 1 --memory 8M --output";
     for (output, journal, says) in [("x.npy", "x.npy.partial.journal", true), ("x.csv", "x.csv.partial", false)] {
         let mut command = command(&folder, warpath().to_str().unwrap());
-        let table = if says { table.to_owned() } else { table.replace("--memory 2M", "--json --memory 100M") };
+        let table = if says { table.to_owned() } else { table.replace("--memory 8M", "--json --memory 100M") };
         let child = command.args(format!("{table} {output}").split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = ready(child.spawn().unwrap());
         wait_until("the first block", || {

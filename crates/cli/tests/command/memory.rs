@@ -1,13 +1,8 @@
 //! Lack of memory: exit code 3 with the bytes, whatever limit is met and wherever; never a crash.
 
-#![cfg(target_os = "linux")]
-#![allow(missing_docs)]
-
-mod common;
-
 use std::process::{Command, Output, Stdio};
 
-use common::Folder;
+use crate::common::Folder;
 
 /// Runs the program with its address space limited to this many kilobytes.
 fn limited(folder: &Folder, kilobytes: u64, arguments: &str) -> Output {
@@ -32,7 +27,7 @@ fn a_limit_on_addresses_is_exit_code_3_at_any_size() {
             "apsp kron:11 --reduce closeness --threads 4",
             "closure uniform:12 --threads 4",
             "convert g.txt x.wpg --threads 4",
-            "generate grid:500x500 y.gr.xz --threads 4",
+            "generate grid:100x100 y.gr.xz --threads 4",
             "path g.txt 1 9 --threads 16",
             "info g.txt --threads 4",
         ] {

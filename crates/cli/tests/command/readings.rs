@@ -1,10 +1,6 @@
 //! How input is understood: separators, headers, columns, line ends, foreign formats; and what is said about it.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 
 /// The edges that `convert` writes, without its comments.

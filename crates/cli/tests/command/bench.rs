@@ -1,16 +1,11 @@
 //! `warpath bench` and `warpath datasets`, run as commands.
 
-#![allow(missing_docs)]
-#![cfg(feature = "bench")]
-
-mod common;
-
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use common::Folder;
+use crate::common::Folder;
 use serde_json::Value;
 
 const SINGH: &str = "bench --suite singh --quick --engine cpu";

@@ -1,10 +1,6 @@
 //! `devices`: what this machine offers, and every algorithm of both engines.
 
-#![allow(missing_docs)]
-
-mod common;
-
-use common::Folder;
+use crate::common::Folder;
 
 #[test]
 fn every_engine_has_algorithms_for_every_problem() {

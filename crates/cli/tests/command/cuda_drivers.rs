@@ -2,15 +2,10 @@
 //!
 //! The tests build these drivers from `cuda_drivers.c`; the loader finds them before any other.
 
-#![allow(missing_docs)]
-#![cfg(target_os = "linux")]
-
-mod common;
-
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Folder, Run};
+use crate::common::{Folder, Run};
 
 /// The source of all drivers, in C.
 const SOURCE: &str = include_str!("cuda_drivers.c");

@@ -1,12 +1,8 @@
 //! Real graphs from many publishers, if their folder exists: beside the repository, or at `WARPATH_GRAPHS`.
 
-#![allow(missing_docs)]
-
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::Folder;
+use crate::common::Folder;
 use serde_json::json;
 
 /// File, options that reading it needs, vertices, lines.

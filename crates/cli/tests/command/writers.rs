@@ -1,12 +1,8 @@
 //! One rule for all outputs, checked before any work: other writers, files that would be replaced, targets of links.
 
-#![allow(missing_docs)]
-
-mod common;
-
 use std::fs::File;
 
-use common::Folder;
+use crate::common::Folder;
 
 /// A graph, and one command for each way to write a file.
 const WRITERS: [(&str, &str); 6] = [
