@@ -28,13 +28,25 @@ pub(crate) fn on_threads(most: usize, work: &(dyn Fn() -> Result<()> + Sync)) ->
     (0..rayon::current_num_threads().min(most)).into_par_iter().try_for_each(|_| work())
 }
 
+/// Indices that threads take one after another.
+struct Turns {
+    next: AtomicUsize,
+    count: usize,
+}
+
+impl Turns {
+    fn next(&self) -> Option<usize> {
+        Some(self.next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < self.count)
+    }
+}
+
 /// Hands out all indices below `count`, each to a thread that is free; an error ends it. For work that takes a thread long.
-fn try_in_turn(count: usize, take: &(dyn Fn(&dyn Fn() -> Option<usize>) -> Result<()> + Sync)) -> Result<()> {
-    let next = AtomicUsize::new(0);
+fn try_in_turn(count: usize, take: &(dyn Fn(&Turns) -> Result<()> + Sync)) -> Result<()> {
+    let turns = Turns { next: AtomicUsize::new(0), count };
     on_threads(count, &|| {
-        let outcome = take(&|| Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&index| index < count));
+        let outcome = take(&turns);
         if outcome.is_err() {
-            next.store(count, Ordering::Relaxed);
+            turns.next.store(count, Ordering::Relaxed);
         }
         outcome
     })
@@ -42,8 +54,8 @@ fn try_in_turn(count: usize, take: &(dyn Fn(&dyn Fn() -> Option<usize>) -> Resul
 
 /// Calls `work` with all indices below `count`, each on a thread that is free; one of the errors, if there was any.
 pub(crate) fn try_for_each(count: usize, work: &(dyn Fn(usize) -> Result<()> + Sync)) -> Result<()> {
-    try_in_turn(count, &|next| {
-        while let Some(index) = next() {
+    try_in_turn(count, &|turns| {
+        while let Some(index) = turns.next() {
             work(index)?;
         }
         Ok(())
@@ -58,9 +70,9 @@ pub(crate) fn try_collect_with<R: Send, S>(
     make: impl Fn(&mut S, usize) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let made: Mutex<Vec<Option<R>>> = Mutex::new((0..count).map(|_| None).collect());
-    try_in_turn(count, &|next| {
+    try_in_turn(count, &|turns| {
         let mut own = prepare();
-        while let Some(index) = next() {
+        while let Some(index) = turns.next() {
             let value = make(&mut own, index)?;
             made.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(value);
         }
@@ -77,8 +89,8 @@ pub(crate) fn try_for_each_chunk<T: Send>(
     work: impl Fn(usize, &mut [T]) -> Result<()> + Sync,
 ) -> Result<()> {
     let chunks = Chunks::of(values, length);
-    try_in_turn(chunks.count(), &|next| {
-        while let Some(chunk) = next() {
+    try_in_turn(chunks.count(), &|turns| {
+        while let Some(chunk) = turns.next() {
             // SAFETY: an index is handed out once, and it is below the count.
             work(chunk, unsafe { chunks.get(chunk) })?;
         }
