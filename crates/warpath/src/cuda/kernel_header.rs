@@ -418,6 +418,7 @@ mod tests {
         bfs::partitioned::header,
         bfs::singh::header,
         bfs::zero_copy::header,
+        closure::bit_product::header,
         closure::warshall::header,
         customization::header,
         frontier::header,

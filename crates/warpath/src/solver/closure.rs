@@ -107,7 +107,13 @@ impl Closure {
             None if is_there && cuda::condensation::pays(graph) => {
                 (condensation::ALGORITHM.info.name, "components are found sooner than the whole matrix is closed")
             }
-            None if is_there => (cuda::ALGORITHMS[0].info.name, "a GPU works on the whole matrix"),
+            None if is_there => {
+                // It is opened now if it is not open yet. Where that fails, the run says why.
+                let device = solver.device().device(&solver.engine).ok();
+                let capability = device.map(|device| device.properties().compute_capability);
+                let (algorithm, reason) = cuda::for_matrix(graph.vertices(), capability);
+                (algorithm.info.name, reason)
+            }
             None if graph.is_directed() => (
                 condensation::ALGORITHM.info.name,
                 "one row of bits for each strongly connected component, and none of their arcs twice",

@@ -2,9 +2,10 @@
 //! matrix of bits between them.
 //!
 //! Vertices of one component reach the same, so one row and one column of bits serve them all. With `C` components that
-//! leaves `C^3` pairs of `V^3` for [`bit_warshall`](super::bit_warshall), and `C^2` bits of memory. The components come
-//! numbered in reverse topological order: an arc leads to a smaller number. So the matrix is a triangle, tile rows above
-//! a stage have no bits in its columns, and their tiles are left out: half of the work.
+//! leaves `C^3` pairs of `V^3`, and `C^2` bits of memory. The components come numbered in reverse topological order: an arc leads to a
+//! smaller number. So the matrix is a triangle. [`bit_product`](super::bit_product), where tensor cores serve, works on a sixth of the
+//! pairs: rows after a block, columns up to its end. [`bit_warshall`](super::bit_warshall) leaves out tile rows above a stage, which have
+//! no bits in its columns: half of them.
 //!
 //! # When it pays
 //!
@@ -22,12 +23,14 @@
 //! second, too, and a path of components is a chain of `C` steps that wait for each other, half a microsecond each on a
 //! GPU at best.
 //!
-//! Sources: those of the CPU's `condensation`, and of `bit-warshall`.
+//! Sources: those of the CPU's `condensation`, of `bit-product` and of `bit-warshall`.
 
 use rayon::prelude::*;
 
+use super::bit_product::BLOCK;
 use super::{ClosureAlgorithm, bit_warshall};
 use crate::algorithms::{AlgorithmInfo, Statistics};
+use crate::cuda::matrix::tiles::{HEAD_START, STAGES};
 use crate::graph::{Graph, NO_VERTEX, VertexId, strongly_connected_components, weakly_connected_components};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, CondensedBits};
@@ -37,8 +40,9 @@ use crate::{Result, memory};
 pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     info: AlgorithmInfo {
         name: "condensation",
-        summary: "strongly connected components on the CPU, bits between them by bit-warshall; for sparse graphs",
+        summary: "strongly connected components on the CPU, bits between them by bit-product or bit-warshall; for sparse graphs",
         source: "Purdom 1970; Warshall 1962",
+        parameters: &[HEAD_START, STAGES, BLOCK],
         seconds: |work| (work.vertices() + work.arcs()) * OF_ARC + (bit_warshall::ALGORITHM.info.seconds)(work),
         ..bit_warshall::ALGORITHM.info
     },

@@ -4,6 +4,7 @@
 //! after block, exactly as for distances, with `or` for the minimum and `and` for the sum; the rows come back. A vertex
 //! reaches itself from the start, or, in the irreflexive closure, where it is found on a cycle.
 
+pub(super) mod bit_product;
 mod bit_warshall;
 pub(crate) mod condensation;
 pub(super) mod warshall;
@@ -53,8 +54,25 @@ pub(crate) struct ClosureAlgorithm {
 }
 
 /// Every transitive closure algorithm of this engine.
-pub(crate) static ALGORITHMS: &[ClosureAlgorithm] =
-    &[bit_warshall::ALGORITHM, condensation::ALGORITHM, warshall::BLOCKED, warshall::TUNED, warshall::ALGORITHM];
+pub(crate) static ALGORITHMS: &[ClosureAlgorithm] = &[
+    bit_warshall::ALGORITHM,
+    bit_product::ALGORITHM,
+    condensation::ALGORITHM,
+    warshall::BLOCKED,
+    warshall::TUNED,
+    warshall::ALGORITHM,
+];
+
+/// The algorithm for a matrix between so many vertices, and why. The device has this compute capability, if that is known.
+pub(crate) fn for_matrix(vertices: usize, capability: Option<(u32, u32)>) -> (&'static ClosureAlgorithm, &'static str) {
+    static PRODUCTS: ClosureAlgorithm = bit_product::ALGORITHM;
+    static LOOK_UPS: ClosureAlgorithm = bit_warshall::ALGORITHM;
+    if bit_product::pays(vertices, capability) {
+        (&PRODUCTS, "tensor cores close the whole matrix")
+    } else {
+        (&LOOK_UPS, "a GPU works on the whole matrix")
+    }
+}
 
 /// What came of a task.
 #[derive(Debug)]
@@ -74,6 +92,8 @@ pub(crate) struct Closed {
 enum Work {
     /// What tiles need.
     Tiles(Workspace),
+    /// What products need.
+    Products(bit_product::Workspace),
     /// A word for each pair, and a flag.
     Words(DeviceSlice<u32>, DeviceSlice<u32>),
 }
@@ -87,6 +107,8 @@ struct Bits {
     rows: u64,
     /// Words in a row.
     pitch: u64,
+    /// Whether arcs lead to vertices with smaller numbers only, or to their tail.
+    is_triangle: bool,
 }
 
 impl ClosureAlgorithm {
@@ -116,8 +138,12 @@ impl ClosureAlgorithm {
         Ok(with_components(condensation::count(graph)?))
     }
 
-    /// The same for a matrix of this many rows and columns.
+    /// The same for a matrix of this many rows and columns; between components, whichever algorithm takes more.
     fn plan_matrix(&self, vertices: usize) -> Plan {
+        if self.condenses {
+            let plans = [bit_product::ALGORITHM, bit_warshall::ALGORITHM].map(|each| each.plan_matrix(vertices));
+            return plans.into_iter().max_by_key(Plan::device_bytes).unwrap_or_default();
+        }
         let mut plan = Plan::new();
         plan.memory("matrix of bits", BitMatrix::bytes(vertices, vertices));
         if vertices > 0 {
@@ -136,7 +162,7 @@ impl ClosureAlgorithm {
     pub(crate) fn solve(&self, device: &Arc<dyn Device>, task: &ClosureTask<'_>) -> Result<Closed> {
         let (graph, irreflexive) = (task.graph, task.irreflexive);
         if !self.condenses {
-            return self.close_matrix(device, task, graph.vertices(), |u, set| {
+            return self.close_matrix(device, task, graph.vertices(), false, |u, set| {
                 graph.neighbors(u as VertexId).iter().for_each(|&v| set(v as usize));
                 if !irreflexive {
                     set(u);
@@ -148,7 +174,8 @@ impl ClosureAlgorithm {
         task.control.check()?;
         let components = start.elapsed().as_secs_f64();
         let mut closed = if graph.is_directed() {
-            self.close_matrix(device, task, condensation.count(), |c, set| condensation.row(c, set))?
+            let (algorithm, _) = for_matrix(condensation.count(), Some(device.properties().compute_capability));
+            algorithm.close_matrix(device, task, condensation.count(), true, |c, set| condensation.row(c, set))?
         } else {
             let bits = ReachabilityBits::Matrix(BitMatrix::new(0, 0)?);
             Closed { bits, statistics: Vec::new(), device_bytes: 0, seconds: [0.0; 3] }
@@ -163,19 +190,20 @@ impl ClosureAlgorithm {
         Ok(Closed { bits: ReachabilityBits::Condensed(condensed), ..closed })
     }
 
-    /// Closes a matrix of this many rows and columns; `row` passes the bits of a row to the function that it gets.
+    /// Closes a matrix of this many rows and columns, which may be a triangle; `row` passes the bits of a row to the function that it gets.
     fn close_matrix(
         &self,
         device: &Arc<dyn Device>,
         task: &ClosureTask<'_>,
         vertices: usize,
+        is_triangle: bool,
         row: impl Fn(usize, &mut dyn FnMut(usize)) + Sync,
     ) -> Result<Closed> {
         let start = Instant::now();
         let (rows, pitch) = self.sides(vertices as u64);
         let device_bytes = self.plan_matrix(vertices).device_bytes();
         let (pool, (words, work)) = Pool::lay_out(device, |arena| self.layout(vertices as u64, arena))?;
-        let there = Bits { pool, words, work, rows, pitch };
+        let there = Bits { pool, words, work, rows, pitch, is_triangle };
         there.upload(vertices, row)?;
         device.function(self.kernel.0, self.kernel.1)?;
         device.synchronize()?;

@@ -28,7 +28,7 @@ fn agrees_with_the_cpu(name: &str, graph: &Graph, algorithms: &[&str], seed: u64
 #[test]
 fn every_algorithm_agrees_with_the_cpu() {
     for (turn, (name, graph)) in graphs_of_every_shape::<Unit>(2).into_iter().enumerate().step_by(3) {
-        let tiled = ["bit-warshall", "bit-warshall:stages=1,head-start=0"][turn % 2];
+        let tiled = ["bit-warshall", "bit-product", "bit-warshall:stages=1,head-start=0"][turn / 3 % 3];
         if graph.vertices() <= MOST_VERTICES_OF_PAPERS {
             let papers = [
                 tiled,
@@ -109,6 +109,61 @@ fn large_sparse_graphs_are_condensed() {
     for (n, degree, condenses) in [(1000, 2, false), (20_000, 2, true), (4000, 200, false)] {
         let graph = Graph::from_edges(sparse(n, degree)).unwrap();
         assert_eq!(condensation::pays(&graph), condenses, "{n} vertices of degree {degree}");
+    }
+}
+
+/// Several blocks of products, the last one smaller than the others, and paths that wander through all of them.
+#[test]
+fn products_of_several_blocks() {
+    const VERTICES: u64 = 1_100;
+    let mut random = Random(9);
+    let wandering = |step: u64| (step * 577 % VERTICES) as VertexId;
+    let path: Vec<_> = (0..700).map(|step| (wandering(step), wandering(step + 1))).collect();
+    let scattered: Vec<_> =
+        (0..1_200).map(|_| (random.below(VERTICES) as VertexId, random.below(VERTICES) as VertexId)).collect();
+    for (name, arcs) in [("a path", path), ("scattered arcs", scattered)] {
+        let graph = GraphBuilder::new().vertices(VERTICES).build_from(arcs).unwrap();
+        agrees_with_the_cpu(
+            name,
+            &graph,
+            &[if name == "a path" { "bit-product:block=1024" } else { "bit-product:block=512" }],
+            9,
+        );
+    }
+}
+
+/// A matrix between components that is a triangle of several blocks.
+#[test]
+fn products_leave_out_what_no_arc_leads_to() {
+    const VERTICES: u64 = 2_100;
+    let mut random = Random(10);
+    let arcs = (0..4_000).map(|_| (random.below(VERTICES), random.below(VERTICES)));
+    let graph = GraphBuilder::new()
+        .vertices(VERTICES)
+        .build_from(arcs.map(|(u, v)| (u.max(v) as VertexId, u.min(v) as VertexId)).collect::<Vec<_>>())
+        .unwrap();
+    let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(2).open().unwrap();
+    let expected = cpu.solve(Closure::new()).unwrap();
+    for device in devices(10) {
+        let gpu = Solver::builder(graph.clone()).threads(2).device(device).open().unwrap();
+        let found = gpu.solve(Closure::new().algorithm("condensation:block=512")).unwrap();
+        let counted = |name| found.report().statistics.iter().find(|(counter, _)| *counter == name).unwrap().1;
+        assert_eq!((counted("components"), counted("stages")), (VERTICES, VERTICES.div_ceil(512)));
+        assert_eq!(found.to_matrix().unwrap(), expected.to_matrix().unwrap());
+    }
+}
+
+#[test]
+fn tensor_cores_are_for_large_matrices_where_they_count_bits() {
+    for (vertices, capability, name) in [
+        (65_536, Some((9, 0)), "bit-product"),
+        (65_536, Some((8, 6)), "bit-product"),
+        (65_536, Some((10, 0)), "bit-warshall"),
+        (65_536, Some((7, 5)), "bit-warshall"),
+        (65_536, None, "bit-warshall"),
+        (2_000, Some((9, 0)), "bit-warshall"),
+    ] {
+        assert_eq!(for_matrix(vertices, capability).0.info.name, name, "{vertices} {capability:?}");
     }
 }
 

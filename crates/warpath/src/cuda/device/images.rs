@@ -151,6 +151,7 @@ images! {
     BFS_SINGH = "bfs_singh",
     BFS_VERTEX_PARALLEL = "bfs_vertex_parallel",
     BFS_ZERO_COPY = "bfs_zero_copy",
+    CLOSURE_BIT_PRODUCT = "closure_bit_product",
     CLOSURE_BIT_WARSHALL = "closure_bit_warshall",
     CLOSURE_WARSHALL = "closure_warshall",
     RESIDENT = "resident",
