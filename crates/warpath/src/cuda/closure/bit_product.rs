@@ -12,8 +12,8 @@
 //!
 //! # Why blocks are large
 //!
-//! An instruction adds to counts in registers, and 32 counts have to be made one word at the end of a product: a tenth of the time where
-//! it has 4,096 bits, a quarter where it has 1,024. A longer block costs more for `D R`, `block / n` of the whole, and for squares.
+//! An instruction adds to counts in registers, and 32 counts have to be made one word at the end of a product: a seventh of the time where
+//! it has 4,096 bits, a quarter where it has 2,048. A longer block costs more for `D R`, `block / n` of the whole, and for squares.
 //!
 //! # Why matrices are packed first
 //!
@@ -30,8 +30,8 @@
 //!
 //! Work: `n^3` pairs of bits and the squares, 12 or less for each block, whatever the arcs are; a sixth of that between components in
 //! topological order, where the matrix is a triangle. Memory: the matrix of `n^2 / 8` bytes, and
-//! two times `n block / 8` for packed rows and columns. For 65,536 vertices the floor on an H200 is 58 ms; it takes 109. What is between:
-//! shared memory is read for three fifths of the time that the products take, and copied to for a fifth.
+//! two times `n block / 8` for packed rows and columns. For 65,536 vertices the floor on an H200 is 62 ms; it takes 109. What is between:
+//! counted at full rates, shared memory is read for three fifths of the time that the products take, and copied to for a fifth.
 //!
 //! Before compute capability 8.0 there is no such instruction, and the kernel counts by itself, to be right and not quick. From 10.0 on
 //! machine code emulates the instruction. There [`bit_warshall`](super::bit_warshall) is the choice.
