@@ -28,9 +28,11 @@ mod emulator {
         println!("cargo::rustc-cfg=emulator");
         // For the test that builds a program of its own.
         println!("cargo::rustc-env=WARPATH_CXX={}", compiler().get_compiler().path().display());
-        // Clippy looks at the sources, and links nothing.
-        if env::var_os("RUSTC_WORKSPACE_WRAPPER").is_some_and(|wrapper| Path::new(&wrapper).ends_with("clippy-driver"))
-        {
+        // Clippy looks at the sources, and links nothing; nor does rustdoc, for which docs.rs sets a variable.
+        println!("cargo::rerun-if-env-changed=DOCS_RS");
+        let wrapper = env::var_os("RUSTC_WORKSPACE_WRAPPER");
+        let is_clippy = wrapper.is_some_and(|wrapper| Path::new(&wrapper).ends_with("clippy-driver"));
+        if is_clippy || env::var_os("DOCS_RS").is_some() {
             return;
         }
         let mut build = compiler();

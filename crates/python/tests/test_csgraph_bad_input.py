@@ -19,6 +19,13 @@ SQUARE = np.array([[0.0, 1.0, 4.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
 CYCLE = np.array([[0.0, -1.0], [-1.0, 0.0]])
 
 
+class NoNumber:
+    """An object that is no number. Its name in the list of tests is the same in every process, as running in parallel needs."""
+
+    def __repr__(self) -> str:
+        return "NoNumber()"
+
+
 def outcome(module: Any, function: str, *arguments: Any, **options: Any) -> Any:
     """The type of the exception, or the answer."""
     with warnings.catch_warnings():
@@ -65,7 +72,7 @@ def test_names_are_those_of_scipy() -> None:
         np.zeros((2, 2, 2)),
         np.float64(1),
         np.array([["a", "b"], ["c", "d"]]),
-        np.array([[object(), 1], [1, 1]]),
+        np.array([[NoNumber(), 1], [1, 1]]),
         np.ma.zeros((2, 3)),
         sp.csr_array((2, 3)),
         sp.csc_array((3, 2)),
@@ -85,7 +92,7 @@ def test_objects_that_are_no_graphs(function: str, graph: Any) -> None:
 
 @pytest.mark.parametrize("function", WITH_INDICES)
 @pytest.mark.parametrize(
-    "indices", [3, -4, [0, 3], [[0], [-4]], 2**40, "a", [None], [[0], [0, 1]], object(), np.nan, [1j]], ids=repr
+    "indices", [3, -4, [0, 3], [[0], [-4]], 2**40, "a", [None], [[0], [0, 1]], NoNumber(), np.nan, [1j]], ids=repr
 )
 def test_sources_that_are_none(function: str, indices: Any) -> None:
     assert issubclass(compare(function, SQUARE, indices=indices), Exception)

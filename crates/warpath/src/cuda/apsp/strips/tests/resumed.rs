@@ -78,7 +78,7 @@ fn interrupted_work_continues() {
             }
         }
     }
-    check::<u32>(600, 0, 128, Cell::U32, |length| length as u32);
+    check::<u32>(500, 0, 128, Cell::U32, |length| length as u32);
     check::<f64>(300, 40, 64, Cell::F64, |length| length as f64 / 7.0);
 }
 
