@@ -11,7 +11,7 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
-use crate::cuda::bfs::{self as cuda, many_sources, partitioned, zero_copy};
+use crate::cuda::bfs::{self as cuda, direction_optimizing, many_sources, partitioned, zero_copy};
 use crate::cuda::peers::with_parts;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
@@ -238,8 +238,9 @@ impl Bfs {
     }
 
     /// The algorithm of the CUDA engine for this search; where nothing else was asked for, with the graph shared out among several
-    /// devices if that is quicker or one has too little memory, or else with arcs in the host's memory; and why. A search that is
-    /// not alone has one device.
+    /// devices if that is quicker; and why. If the device has too little memory for it, the search takes the first of these that
+    /// fits: nothing but the graph on the device, the graph shared out, its arcs in the host's memory. A search that is not alone
+    /// has one device.
     fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::BfsAlgorithm>>, String)> {
         const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
         let find = |layout: &str| solver.facts.bfs.get(Some(layout), || find_on_cuda(solver, Some(layout)));
@@ -258,7 +259,9 @@ impl Bfs {
             Some(asked) => asked == zero_copy::ALGORITHM.info.name,
             None => zero_copy::takes(&solver.graph),
         };
-        let layouts = [several.then_some(PARTITIONED)].into_iter().flatten();
+        let plain = direction_optimizing::ALGORITHM.info.name;
+        let plain = (self.algorithm.is_none() && chosen.name != plain).then_some(plain);
+        let layouts = [plain, several.then_some(PARTITIONED)].into_iter().flatten();
         let layouts: Vec<&str> = layouts.chain(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten()).collect();
         solver.that_fits(chosen, &layouts, find)
     }

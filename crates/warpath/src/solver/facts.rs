@@ -292,6 +292,32 @@ mod tests {
         searches_keep_what_fits(&Bfs::from(5), |request, layout| request.clone().algorithm(layout), &of_bfs);
     }
 
+    /// A device without room for what a `multi-hop` search prepares, but with room for the graph, has the graph: no arc comes from
+    /// the host.
+    #[test]
+    fn graphs_that_fit_are_on_the_device() {
+        fn alone<S: Search + Clone>(graph: &Graph, request: &S, plain: &S, name: &str) {
+            let on = |device: &std::sync::Arc<dyn cuda::device::Device>, memory: u64| {
+                Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(memory).open().unwrap()
+            };
+            for device in devices(5) {
+                let all = on(&device, u64::MAX);
+                let (chosen, plain) = (all.decide(request).unwrap(), all.decide(plain).unwrap());
+                assert_eq!(chosen.algorithm(), "multi-hop");
+                let little = chosen.plan().device_bytes() - 1;
+                assert!(plain.plan().device_bytes() < little);
+                let decision = on(&device, little).decide(request).unwrap();
+                assert_eq!(decision.algorithm(), name);
+                assert!(decision.reason().starts_with("`multi-hop` takes "), "{}", decision.reason());
+                let (few, most) = (on(&device, little).solve(request.clone()), all.solve(request.clone()));
+                assert_eq!(few.unwrap().distances(), most.unwrap().distances());
+            }
+        }
+        let graph = crate::generate("roads:4500").unwrap();
+        alone(&graph, &Bfs::from(3), &Bfs::from(3).algorithm("direction-optimizing"), "direction-optimizing");
+        alone(&graph, &Sssp::from(3), &Sssp::from(3).algorithm("near-far"), "near-far");
+    }
+
     #[test]
     fn distances_that_the_device_has_no_room_for_are_an_error() {
         let graph = Graph::from_edges((0..4_u32).map(|v| (v, v + 1, 3_000_000_000_u32))).unwrap();

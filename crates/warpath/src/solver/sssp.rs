@@ -13,7 +13,7 @@ use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
 use crate::cuda::peers::with_parts;
-use crate::cuda::sssp::{self as cuda, many_sources, partitioned, zero_copy};
+use crate::cuda::sssp::{self as cuda, many_sources, near_far, partitioned, zero_copy};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::Team;
@@ -288,8 +288,9 @@ impl Sssp {
     }
 
     /// The algorithm of the CUDA engine for this search; where nothing else was asked for, with the graph shared out among several
-    /// devices if that is quicker or one has too little memory, or else with arcs in the host's memory; and why. A search that is
-    /// not alone has one device.
+    /// devices if that is quicker; and why. If the device has too little memory for it, the search takes the first of these that
+    /// fits: nothing but the graph on the device, the graph shared out, its arcs in the host's memory. A search that is not alone
+    /// has one device.
     fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::SsspAlgorithm>>, String)> {
         const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
         let find = |layout: &str| solver.facts.sssp.get(Some(layout), || find_on_cuda(solver, Some(layout)));
@@ -311,7 +312,11 @@ impl Sssp {
             Some(asked) => asked == zero_copy::ALGORITHM.info.name,
             None => zero_copy::takes(&solver.graph),
         };
-        let layouts = [several.then_some(PARTITIONED)].into_iter().flatten();
+        let plain = near_far::ALGORITHM.info.name;
+        let plain =
+            (self.algorithm.is_none() && chosen.name != plain && near_far::ALGORITHM.check(&solver.graph).is_ok())
+                .then_some(plain);
+        let layouts = [plain, several.then_some(PARTITIONED)].into_iter().flatten();
         let layouts: Vec<&str> = layouts.chain(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten()).collect();
         solver.that_fits(chosen, &layouts, find)
     }
