@@ -3,6 +3,7 @@
 mod all_pairs;
 #[cfg(feature = "bench")]
 mod bench;
+mod centrality;
 mod map;
 mod reading;
 
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 pub use all_pairs::{ApspArguments, Layout, Reduction, TableArguments};
 #[cfg(feature = "bench")]
 pub use bench::{BenchArguments, BenchCommand, DatasetsArguments, DatasetsCommand, FailOn};
+pub use centrality::{CentralityArguments, Measure};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub use map::{IsochroneArguments, MapArguments};
 pub use reading::{FirstLine, GraphArguments};
@@ -22,7 +24,7 @@ pub use reading::{FirstLine, GraphArguments};
     version = env!("WARPATH_VERSION"),
     about,
     long_about = "Shortest paths and reachability in large graphs: breadth-first search, single-source and all-pairs \
-                  shortest paths, transitive closure, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, \
+                  shortest paths, transitive closure, centralities, on all cores or on NVIDIA GPUs.\n\nGRAPH is a file (edge list, \
                   DIMACS .gr, PACE, METIS, Matrix Market, SciPy .npz, GAP .sg/.wsg, GraphML, GML, Pajek .net, JSON of nodes \
                   and links, Parquet, Arrow or Feather in builds with the feature `parquet`, or Warpath's own .wpg; plain, compressed with gz, zst, bz2 or xz, or in a zip or tar archive \
                   with one graph), `-` for standard input, or a generator such as kron:20, uniform:20, grid:1000x1000, \
@@ -68,6 +70,14 @@ pub enum Command {
                             warpath table roads.wpg --sources depots.txt --targets customers.txt --layout wide --output table.csv\n  \
                             warpath table roads.wpg --sources depots.txt --targets customers.txt --json")]
     Table(TableArguments),
+    /// How central each vertex is: betweenness, closeness, harmonic centrality or eccentricity
+    #[command(
+        after_help = "Examples:\n  warpath centrality social.txt --measure betweenness --output betweenness.csv\n  \
+                            warpath centrality web.wpg --measure betweenness --sample 1000 --normalized\n  \
+                            warpath centrality roads.gr --measure closeness --output closeness.csv --progress always\n  \
+                            warpath centrality social.txt --measure betweenness --edges --output edges.csv"
+    )]
+    Centrality(CentralityArguments),
     /// Which vertices can reach which
     #[command(
         after_help = "Examples:\n  warpath closure citations.txt\n  warpath closure kron:12 --output reach.npy --verify"
@@ -140,6 +150,7 @@ impl Command {
             Command::Sssp(arguments) => ("sssp", arguments.solving.common.json),
             Command::Apsp(arguments) => ("apsp", arguments.solving.common.json),
             Command::Table(arguments) => ("table", arguments.solving.common.json),
+            Command::Centrality(arguments) => ("centrality", arguments.solving.common.json),
             Command::Closure(arguments) => ("closure", arguments.solving.common.json),
             Command::Path(arguments) => ("path", arguments.solving.common.json),
             Command::Components(arguments) => ("components", arguments.common.json),

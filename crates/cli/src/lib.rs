@@ -82,6 +82,7 @@ fn run(command: Command) -> Result<ExitCode, failure::Failure> {
         Command::Sssp(arguments) => commands::search::sssp(arguments),
         Command::Apsp(arguments) => commands::apsp::run(arguments),
         Command::Table(arguments) => commands::apsp::run_table(arguments),
+        Command::Centrality(arguments) => commands::centrality::run(arguments),
         Command::Closure(arguments) => commands::closure::run(arguments),
         Command::Path(arguments) => commands::path::run(arguments),
         Command::Components(arguments) => commands::components::run(arguments),

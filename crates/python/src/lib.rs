@@ -1,13 +1,14 @@
 //! The extension module `warpath._warpath`, under the Python package of the same folder.
 //!
 //! `graph.rs` has the graph, `kept.rs` its solver, `requests.rs` what it is asked for, `construction.rs` makes it of arrays, `files.rs`
-//! reads and writes it, `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs` and `reductions.rs` have the answers,
+//! reads and writes it, `coordinates.rs` tells where vertices lie, `results.rs`, `paths.rs`, `betweenness.rs` and `reductions.rs` have the answers,
 //! `device.rs` those on a GPU, `blocks.rs` asks for rows in blocks, `scipy_rows.rs` has the rows of `warpath.csgraph`, `arrays.rs` arrays on
 //! the way in, `tables.rs` the edges of tables, `arrow_stream.rs` the batches of their rows, `calls.rs` runs work without the interpreter
 //! and listens for Ctrl-C, `forks.rs` gives forked processes threads, `errors.rs` turns errors into exceptions.
 
 mod arrays;
 mod arrow_stream;
+mod betweenness;
 mod blocks;
 mod calls;
 mod construction;
@@ -34,6 +35,8 @@ mod _warpath {
     use super::arrays::_survey;
     #[pymodule_export]
     use super::arrays::WholeWeights;
+    #[pymodule_export]
+    use super::betweenness::Betweenness;
     #[pymodule_export]
     use super::coordinates::generated_coordinates;
     #[pymodule_export]

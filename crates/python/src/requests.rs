@@ -10,6 +10,7 @@ use warpath::resident::ResidentGraph;
 use warpath::{Apsp, Bfs, Search, Sssp, VertexId};
 
 use crate::arrays::vertices;
+use crate::betweenness::Betweenness;
 use crate::graph::{Graph, some_vertices};
 use crate::paths::{Path, PathsOfPairs};
 use crate::reductions::RowReductions;
@@ -235,6 +236,41 @@ impl Graph {
         let request = KShortestPaths::between(source, target).at_most(count);
         let found = self.solve_long(py, false, |solver| solver.solve(request.clone()))?;
         Ok(found.paths().iter().cloned().map(Path::new).collect())
+    }
+
+    /// How many shortest paths lead through each vertex, and with `edges` over each edge. Counts only paths from `sources` and to
+    /// `targets`, if these are given, or estimates by `sample` sources drawn at random by a `seed`. With `endpoints` a path also
+    /// counts for the vertices at its ends.
+    #[pyo3(signature = (*, sources=None, targets=None, sample=None, seed=1, endpoints=false, edges=false, progress=false))]
+    #[allow(clippy::too_many_arguments)]
+    fn betweenness(
+        &self,
+        py: Python<'_>,
+        sources: Option<&Bound<'_, PyAny>>,
+        targets: Option<&Bound<'_, PyAny>>,
+        sample: Option<usize>,
+        seed: u64,
+        endpoints: bool,
+        edges: bool,
+        progress: bool,
+    ) -> PyResult<Betweenness> {
+        if sources.is_some() && sample.is_some() {
+            return Err(PyValueError::new_err("there are sources or a sample, not both"));
+        }
+        let (sources, targets) = (some_vertices(sources, "sources")?, some_vertices(targets, "targets")?);
+        let mut request = with_options!(warpath::Betweenness::new(), from(sources), to(targets));
+        if let Some(sample) = sample {
+            request = request.sample(sample, seed);
+        }
+        if endpoints {
+            request = request.with_endpoints();
+        }
+        if edges {
+            request = request.with_arcs();
+        }
+        let (found, graph) =
+            self.solve_long(py, progress, |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
+        Ok(Betweenness::new(graph, found))
     }
 
     /// Which vertices reach which. With `reflexive` every vertex reaches itself; without, only over a cycle.

@@ -459,7 +459,6 @@ def test_priority_is_enough():
     with nx.config(backend_priority=["warpath"]):
         assert nx.closeness_centrality(graph, distance="weight") == expected
         # Not served, and made of functions that are.
-        assert nx.betweenness_centrality(graph)
         assert nx.barycenter(graph) and nx.global_efficiency(graph)
         assert list(nx.all_shortest_paths(graph, 0, 1))
     assert graph.__networkx_cache__["backends"]["warpath"]

@@ -6,6 +6,7 @@
 
 mod apsp;
 mod batches;
+mod betweenness;
 mod bfs;
 mod closure;
 mod costs;
@@ -189,11 +190,12 @@ impl SolverBuilder {
 
 /// Restricts [`Request`] and [`Search`] to the requests of this crate.
 mod sealed {
-    use crate::problems::{Apsp, ApspIntoSink, Bfs, Closure, ClosureCounts, KShortestPaths, Pairs, Sssp};
+    use crate::problems::{Apsp, ApspIntoSink, Betweenness, Bfs, Closure, ClosureCounts, KShortestPaths, Pairs, Sssp};
 
     pub trait Sealed {}
     impl Sealed for Apsp {}
     impl Sealed for ApspIntoSink<'_> {}
+    impl Sealed for Betweenness {}
     impl Sealed for Bfs {}
     impl Sealed for Closure {}
     impl Sealed for ClosureCounts {}
@@ -203,7 +205,7 @@ mod sealed {
 }
 
 /// A question that a [`Solver`] answers: [`Bfs`], [`Sssp`], [`Pairs`](crate::Pairs),
-/// [`KShortestPaths`](crate::KShortestPaths), [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and the requests made
+/// [`KShortestPaths`](crate::KShortestPaths), [`Betweenness`](crate::Betweenness), [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and the requests made
 /// from these. There are no others.
 pub trait Request: sealed::Sealed + Send {
     /// The answer.

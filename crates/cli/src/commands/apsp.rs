@@ -6,13 +6,14 @@ use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions, R
 use warpath::tables::{Cell, ColumnType};
 use warpath::{Apsp, Decision, Error, Graph, Solver, VertexId};
 
+use super::scores::Scores;
 use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments, TableArguments};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
 use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
-use crate::table::{self, Names, distance_type, text_of};
+use crate::table::{self, Names, distance_type};
 use crate::vertex_lists::read_vertices;
 
 #[derive(Debug, Serialize)]
@@ -139,7 +140,7 @@ fn solve(command: &'static str, arguments: ApspArguments) -> Result<ExitCode, Fa
     let (summary, write) = solved.map_err(|failure| destination.advise(failure))?;
     let reduction = match &destination {
         Destination::Reduction(reductions, how, None) if arguments.output.is_none() => {
-            Some(Reduced::of(&graph, reductions, *how, sources.as_deref(), targets.as_deref()))
+            Some(reduced(&graph, reductions, *how, sources.as_deref(), targets.as_deref()))
         }
         _ => None,
     };
@@ -151,7 +152,7 @@ fn solve(command: &'static str, arguments: ApspArguments) -> Result<ExitCode, Fa
         finite_pairs: summary.finite_pairs(),
         distance_sum: print::sum(summary.distance_sum()),
         max_distance: summary.max_distance().map(print::number),
-        reduction: reduction.as_ref().filter(|_| common.json).map(Reduced::as_json),
+        reduction: reduction.as_ref().filter(|_| common.json).map(Scores::as_json),
         cells: match &mut destination {
             Destination::Cells(cells) => cells.take(),
             _ => None,
@@ -276,13 +277,8 @@ impl Destination {
             }
             Destination::Reduction(sink, how, output) => {
                 let summary = solver.solve(request.into_sink(sink))?;
-                let Some(mut output) = output.take() else { return Ok((summary, 0.0)) };
-                let ((), write) = timed(|| {
-                    let reduced = Reduced::of(graph, sink, *how, sources, targets);
-                    output.begin(&reduced.columns)?;
-                    reduced.rows.iter().try_for_each(|row| output.push_row(row))?;
-                    Ok(output.finish()?)
-                })?;
+                let Some(output) = output.take() else { return Ok((summary, 0.0)) };
+                let ((), write) = timed(|| Ok(reduced(graph, sink, *how, sources, targets).write(output)?))?;
                 Ok((summary, write))
             }
         }
@@ -344,69 +340,34 @@ fn write_long(
 }
 
 /// A reduction as a table of two columns.
-struct Reduced<'g> {
-    columns: [(&'static str, ColumnType); 2],
-    rows: Vec<[Cell<'g>; 2]>,
-}
-
-impl<'g> Reduced<'g> {
-    fn of(
-        graph: &'g Graph,
-        reductions: &RowReductions,
-        how: Reduction,
-        sources: Option<&[VertexId]>,
-        targets: Option<&[VertexId]>,
-    ) -> Self {
-        let names = Names::of(graph);
-        let name =
-            |list: Option<&[VertexId]>, index: usize| names.cell(list.map_or(index as VertexId, |list| list[index]));
-        let of_targets = |title, values: &[f64]| Reduced {
-            columns: [("vertex", names.column), (title, ColumnType::F64)],
-            rows: values.iter().enumerate().map(|(j, &value)| [name(targets, j), Cell::Double(value)]).collect(),
-        };
-        match how {
-            Reduction::Eccentricity => {
-                let values = reductions.eccentricities();
-                Reduced {
-                    columns: [("vertex", names.column), ("eccentricity", distance_type(graph))],
-                    rows: values.iter().enumerate().map(|(i, &value)| [name(sources, i), value.into()]).collect(),
-                }
+fn reduced<'g>(
+    graph: &'g Graph,
+    reductions: &RowReductions,
+    how: Reduction,
+    sources: Option<&[VertexId]>,
+    targets: Option<&[VertexId]>,
+) -> Scores<'g> {
+    let names = Names::of(graph);
+    let name = |list: Option<&[VertexId]>, index: usize| names.cell(list.map_or(index as VertexId, |list| list[index]));
+    let of_targets = |title, values: &[f64]| Scores {
+        columns: vec![("vertex", names.column), (title, ColumnType::F64)],
+        rows: values.iter().enumerate().map(|(j, &value)| vec![name(targets, j), Cell::Double(value)]).collect(),
+    };
+    match how {
+        Reduction::Eccentricity => {
+            let values = reductions.eccentricities();
+            Scores {
+                columns: vec![("vertex", names.column), ("eccentricity", distance_type(graph))],
+                rows: values.iter().enumerate().map(|(i, &value)| vec![name(sources, i), value.into()]).collect(),
             }
-            Reduction::Closeness => of_targets("closeness", &reductions.closeness()),
-            Reduction::Harmonic => of_targets("harmonic", reductions.harmonic()),
-            Reduction::Histogram => Reduced {
-                columns: [("distance", ColumnType::F64), ("pairs", ColumnType::U64)],
-                rows: (reductions.histogram().bins())
-                    .map(|(from, count)| [Cell::Double(from), Cell::Unsigned(count)])
-                    .collect(),
-            },
         }
-    }
-
-    /// The rows as objects keyed by the names of the columns; `null` stands for a missing number.
-    fn as_json(&self) -> serde_json::Value {
-        let number =
-            |text: &str| serde_json::from_str::<serde_json::Number>(text).map_or(serde_json::Value::Null, Into::into);
-        let [first, second] = self.columns.map(|(name, _)| name.to_owned());
-        let object = |&[name, value]: &[Cell<'_>; 2]| {
-            let (name, value) = (text_of(name), text_of(value));
-            // Rows of a histogram start with a distance, all other rows with the name of a vertex.
-            let name = if first == "distance" { number(&name) } else { name.into() };
-            serde_json::Value::Object([(first.clone(), name), (second.clone(), number(&value))].into_iter().collect())
-        };
-        self.rows.iter().map(object).collect()
-    }
-
-    /// Shows the first rows, if no file gets them.
-    fn show(&self, table: &mut Table) {
-        const SHOWN: usize = 20;
-        let [first, second] = self.columns.map(|(name, _)| name);
-        table.row(first, second);
-        for &[name, value] in self.rows.iter().take(SHOWN) {
-            table.row(text_of(name), text_of(value));
-        }
-        if self.rows.len() > SHOWN {
-            table.row("", format!("and {} more; --output FILE.csv has them all", self.rows.len() - SHOWN));
-        }
+        Reduction::Closeness => of_targets("closeness", &reductions.closeness()),
+        Reduction::Harmonic => of_targets("harmonic", reductions.harmonic()),
+        Reduction::Histogram => Scores {
+            columns: vec![("distance", ColumnType::F64), ("pairs", ColumnType::U64)],
+            rows: (reductions.histogram().bins())
+                .map(|(from, count)| vec![Cell::Double(from), Cell::Unsigned(count)])
+                .collect(),
+        },
     }
 }

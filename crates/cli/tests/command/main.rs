@@ -10,6 +10,7 @@ mod answers;
 mod bad_input;
 #[cfg(feature = "bench")]
 mod bench;
+mod centralities;
 #[cfg(target_os = "linux")]
 mod cuda_drivers;
 mod devices;

@@ -10,6 +10,7 @@ array([0, 1, 2], dtype=uint32)
 """
 
 from ._warpath import (
+    Betweenness,
     DeviceArray,
     DeviceTree,
     DistanceMatrix,
@@ -29,6 +30,7 @@ generate = Graph.generate
 read = Graph.read
 
 __all__ = [
+    "Betweenness",
     "DeviceArray",
     "DeviceTree",
     "DistanceMatrix",

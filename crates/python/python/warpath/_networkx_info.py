@@ -9,6 +9,7 @@ __all__ = ["SERVED", "get_info"]
 _LAZY = "Paths are made when they are asked for; ties between shortest paths may be broken in another way."
 _PATH = "Ties between shortest paths may be broken in another way."
 _NOT_NEGATIVE = "Weights below 0 are left to NetworkX."
+_POSITIVE = "Weights that are not above 0 are left to NetworkX."
 _FLOATS = "Sums of floats may differ from those of NetworkX in their last digits."
 
 #: The functions of NetworkX that the backend has, and what is different about them.
@@ -26,6 +27,8 @@ SERVED: dict[str, str] = {
     "average_shortest_path_length": "",
     "bellman_ford_path": _PATH,
     "bellman_ford_path_length": "",
+    "betweenness_centrality": f"{_POSITIVE} {_FLOATS}",
+    "betweenness_centrality_subset": f"{_POSITIVE} {_FLOATS}",
     "bidirectional_dijkstra": f"{_PATH} {_NOT_NEGATIVE} {_FLOATS}",
     "bidirectional_shortest_path": _PATH,
     "center": "Without known eccentricities or bounds, and not for trees.",
@@ -36,6 +39,7 @@ SERVED: dict[str, str] = {
     "dijkstra_path": f"{_PATH} {_NOT_NEGATIVE}",
     "dijkstra_path_length": _NOT_NEGATIVE,
     "eccentricity": f"Without known shortest paths. {_NOT_NEGATIVE}",
+    "edge_betweenness_centrality": f"{_POSITIVE} {_FLOATS} Multigraphs are left to NetworkX.",
     "floyd_warshall": f"Distances are made when they are asked for. {_FLOATS}",
     "floyd_warshall_numpy": _FLOATS,
     "floyd_warshall_predecessor_and_distance": f"Distances are made when they are asked for. {_PATH} {_FLOATS}",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "Betweenness",
     "DeviceArray",
     "DeviceTree",
     "DistanceMatrix",
@@ -303,6 +304,28 @@ class Graph:
     def k_shortest_paths(self, source: int, target: int, count: int) -> list[Path]:
         """The shortest paths without repeated vertices, shortest first."""
 
+    def betweenness(
+        self,
+        *,
+        sources: ArrayLike | None = None,
+        targets: ArrayLike | None = None,
+        sample: int | None = None,
+        seed: int = 1,
+        endpoints: bool = False,
+        edges: bool = False,
+        progress: bool = False,
+    ) -> Betweenness:
+        """How many shortest paths lead through each vertex, and with ``edges`` over each edge. Weights have to be above 0.
+
+        Counts only paths from ``sources`` and to ``targets``, if these are given, or estimates by as many sources as ``sample``
+        says, drawn at random by a ``seed``. With ``endpoints`` a path also counts for the vertices at its ends. It takes a
+        search from every source: O(V E), or O(V E + V^2 log V) by weights.
+
+        >>> square = Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 4])
+        >>> square.betweenness().scores
+        array([0., 1., 1., 2., 0.])
+        """
+
     def transitive_closure(
         self, *, reflexive: bool = True, algorithm: str | None = None, progress: bool = False
     ) -> Reachability:
@@ -471,6 +494,36 @@ class PathsOfPairs:
     @property
     def algorithm(self) -> str:
         """The algorithm that answered."""
+
+@final
+class Betweenness:
+    """How many shortest paths lead through each vertex."""
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The betweenness of each vertex; in an undirected graph each pair of source and target counts once. Estimates, if the sources
+        are a sample."""
+
+    @property
+    def normalized(self) -> NDArray[np.float64]:
+        """The share of all pairs of other vertices whose shortest paths lead through each vertex, from 0 to 1."""
+
+    @property
+    def dependencies(self) -> NDArray[np.float64]:
+        """The sum over the pairs that were counted: in an undirected graph both ways, and for a sample alone."""
+
+    @property
+    def edges(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]] | None:
+        """Tails, heads and scores of the edges, an undirected one once; ``None`` unless asked for."""
+
+    @property
+    def sources(self) -> NDArray[np.uint32]:
+        """The vertices where the counted paths start."""
+
+    @property
+    def error(self) -> float:
+        """How far ``normalized`` is from the exact betweenness of any vertex at most, with a probability of 95 %; 0 unless the sources
+        are a sample."""
 
 @final
 class RowReductions:

@@ -4,6 +4,7 @@
 //! algorithm is added in one place: its file, and its line in the table.
 
 pub(crate) mod apsp;
+pub(crate) mod betweenness;
 pub(crate) mod bfs;
 pub(crate) mod closure;
 pub(crate) mod sssp;

@@ -81,6 +81,12 @@ impl Permutation {
     }
 }
 
+/// So many different numbers below `size`, or all of them, drawn at random by a seed.
+pub(crate) fn sample(count: u64, size: u64, seed: u64) -> impl Iterator<Item = u64> {
+    let order = Permutation::new(seed, 0, size);
+    (0..count.min(size)).map(move |index| order.at(index))
+}
+
 /// All unordered pairs of different vertices in random order: distinct edges, reached by index.
 ///
 /// The triangle of pairs `(u, v)` with `v < u` is folded into a rectangle (its longest row beside its shortest), so

@@ -3,6 +3,7 @@
 //! Nothing here knows how a problem is solved; the modules `cpu` and `cuda` have the engines.
 
 mod apsp;
+mod betweenness;
 mod bfs;
 mod bit_matrix;
 mod certificate;
@@ -28,6 +29,8 @@ mod sssp;
 mod tree;
 
 pub use apsp::{Apsp, ApspIntoSink};
+pub(crate) use betweenness::Sources;
+pub use betweenness::{Betweenness, VertexBetweenness};
 pub use bfs::{Bfs, UNREACHED};
 pub use bit_matrix::{BitMatrix, Line};
 pub use closure::{Closure, ClosureCounts, Reachability, ReachableCounts};

@@ -11,14 +11,14 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from . import dense, generic, measures, unweighted, weighted
+from . import betweenness, dense, generic, measures, unweighted, weighted
 from .convert import Graph, convert_from_nx, convert_to_nx
 
 __all__ = ["NOT_SERVED", "Backend", "backend"]
 
 _NUMBERS = (int, float, np.integer, np.floating)
 
-_MODULES: tuple[ModuleType, ...] = (generic, unweighted, weighted, dense, measures)
+_MODULES: tuple[ModuleType, ...] = (generic, unweighted, weighted, dense, measures, betweenness)
 
 _ORDER = "its answers come in the order of a queue over the neighbours, which a search by levels on all cores does not have"
 _TIES = "it lists all predecessors, those at the same distance in the order of a search on one core"
@@ -29,7 +29,6 @@ NOT_SERVED: dict[str, str] = {
     "all_pairs_all_shortest_paths": _EVERY,
     "all_shortest_paths": _EVERY,
     "bellman_ford_predecessor_and_distance": _TIES,
-    "betweenness_centrality": "the library has no such algorithm",
     "bfs_edges": _ORDER,
     "bfs_labeled_edges": _ORDER,
     "bfs_layers": _ORDER,
@@ -37,7 +36,7 @@ NOT_SERVED: dict[str, str] = {
     "bfs_successors": _ORDER,
     "bfs_tree": _ORDER,
     "dijkstra_predecessor_and_distance": _TIES,
-    "edge_betweenness_centrality": "the library has no such algorithm",
+    "edge_betweenness_centrality_subset": "it shares paths among the predecessors of a node equally, not by the number of paths over each",
     "find_negative_cycle": "the library says that there is a negative cycle, but has no array of its vertices",
     "floyd_warshall_tree": "it leaves out the distances of some pairs without a path, and which ones depends on its steps",
     "generic_bfs_edges": _ORDER,
@@ -66,10 +65,13 @@ _FROM_EVERY_NODE = frozenset(
         "all_pairs_shortest_path",
         "all_pairs_shortest_path_length",
         "average_shortest_path_length",
+        "betweenness_centrality",
+        "betweenness_centrality_subset",
         "center",
         "closeness_centrality",
         "diameter",
         "eccentricity",
+        "edge_betweenness_centrality",
         "floyd_warshall",
         "floyd_warshall_numpy",
         "floyd_warshall_predecessor_and_distance",

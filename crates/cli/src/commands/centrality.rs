@@ -1,0 +1,228 @@
+//! `warpath centrality`: how central each vertex is.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use warpath::generate::sample_of_vertices;
+use warpath::problems::{Reduction, Report, RowReductions};
+use warpath::tables::{Cell, ColumnType};
+use warpath::{Apsp, Betweenness, Graph, VertexId};
+
+use super::scores::Scores;
+use crate::arguments::{CentralityArguments, Measure, SolvingArguments};
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::output::{Output, OutputKind};
+use crate::print::{self, Table};
+use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::table::{self, Names, distance_type};
+
+#[derive(Debug, Serialize)]
+struct CentralityFound {
+    #[serde(flatten)]
+    answer: Answer,
+    measure: &'static str,
+    source_count: u64,
+    /// How far the normalized betweenness of a vertex is from the exact one at most, with a probability of 95 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<f64>,
+    /// One object per row, if no file is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scores: Option<serde_json::Value>,
+    verified: Option<bool>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+}
+
+impl Measure {
+    /// The name, which is also the title of its column.
+    fn name(self) -> &'static str {
+        match self {
+            Measure::Betweenness => "betweenness",
+            Measure::Closeness => "closeness",
+            Measure::Harmonic => "harmonic",
+            Measure::Eccentricity => "eccentricity",
+        }
+    }
+
+    /// What rows of distances are reduced to; betweenness needs more than distances.
+    fn reduction(self) -> Option<Reduction> {
+        match self {
+            Measure::Betweenness => None,
+            Measure::Closeness => Some(Reduction::Closeness),
+            Measure::Harmonic => Some(Reduction::Harmonic),
+            Measure::Eccentricity => Some(Reduction::Eccentricity),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: CentralityArguments) -> Result<ExitCode, Failure> {
+    check(&arguments)?;
+    let solving = &arguments.solving;
+    let SolvingArguments { common, plan, .. } = solving;
+    let setup = Setup::to_solve(solving)?;
+    let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
+    let output = match arguments.output.as_deref().map(create).transpose()? {
+        Some((_, OutputKind::Npy)) => return Err(Failure::usage("a measure is written to a .csv")),
+        output => output.map(|(output, kind)| table::Table::new(output, kind)),
+    };
+    let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
+    let (solver, opening) = timed(|| setup.solver(&graph, hierarchy))?;
+    let sources: Option<Vec<VertexId>> =
+        arguments.sample.map(|count| sample_of_vertices(count as usize, graph.vertices(), arguments.seed).collect());
+    let source_count = sources.as_ref().map_or(graph.vertices(), Vec::len) as u64;
+    let (scores, report, error): (Scores<'_>, Report, Option<f64>);
+    if let Some(reduction) = arguments.measure.reduction() {
+        let mut sink = RowReductions::new([reduction]);
+        let mut request = Apsp::all();
+        if let Some(sources) = &sources {
+            request = request.from(sources.as_slice());
+        }
+        if let Some(algorithm) = &arguments.algorithm.algorithm {
+            request = request.algorithm(algorithm);
+        }
+        if arguments.verify {
+            request = request.verified();
+        }
+        let request = request.into_sink(&mut sink);
+        if plan.plan {
+            setup.print_plan(&solver, &solver.decide(&request)?, None, |_| (), arguments.output.as_deref())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        report = solver.solve(request)?.report().clone();
+        scores = of_rows(&graph, &sink, arguments.measure, sources.as_deref());
+        error = None;
+    } else {
+        let request = betweenness(&arguments);
+        if plan.plan {
+            setup.print_plan(&solver, &solver.decide(&request)?, None, |_| (), arguments.output.as_deref())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let found = solver.solve(request)?;
+        report = found.report().clone();
+        error = arguments.sample.map(|_| found.error());
+        let names = Names::of(&graph);
+        scores = if arguments.edges {
+            let pairs = if arguments.normalized { pairs_of_ends(&graph) } else { 1.0 };
+            let row = |&(u, v, score): &(VertexId, VertexId, f64)| {
+                vec![names.cell(u), names.cell(v), Cell::Double(score / pairs)]
+            };
+            Scores {
+                columns: vec![("source", names.column), ("target", names.column), ("betweenness", ColumnType::F64)],
+                rows: found.edges(&graph).iter().map(row).collect(),
+            }
+        } else {
+            let values = if arguments.normalized { found.normalized() } else { found.scores() };
+            Scores::of_vertices(&graph, "betweenness", &values)
+        };
+    }
+    let is_written = output.is_some();
+    let ((), write) = timed(|| output.map_or(Ok(()), |output| Ok(scores.write(output)?)))?;
+    let mut seconds = Times::of(&report, load, opening);
+    seconds.write += write;
+    let found = CentralityFound {
+        answer: Answer::new("centrality", &solver, &report, solving),
+        measure: arguments.measure.name(),
+        source_count,
+        error,
+        scores: (common.json && !is_written).then(|| scores.as_json()),
+        verified: arguments.verify.then_some(true),
+        seconds,
+        peak_bytes: PeakBytes::of([&report]),
+    };
+    if common.json {
+        return print::json(&found).map(|()| ExitCode::SUCCESS);
+    }
+    if !common.quiet && arguments.output.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        let mut table = Table::new();
+        found.answer.rows(&mut table, solving);
+        let verified = if arguments.verify { ", verified" } else { "" };
+        table.row("searches", print::grouped(source_count.into()) + verified);
+        if let Some(error) = error {
+            table.row("error", format!("{error:.4} of all pairs at most, with a probability of 95 %"));
+        }
+        match &arguments.output {
+            Some(path) => table.row("written", path.display().to_string()),
+            None => scores.show(&mut table),
+        }
+        table.row("time", found.seconds.text());
+        table.print()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An error if options do not go with the measure.
+fn check(arguments: &CentralityArguments) -> Result<(), Failure> {
+    let measure = arguments.measure;
+    if measure == Measure::Betweenness {
+        return match (arguments.verify, &arguments.algorithm.algorithm) {
+            (true, _) => Err(Failure::usage("`--verify` checks distances; counts of paths have no certificate")),
+            (_, Some(_)) => {
+                Err(Failure::usage("betweenness has one algorithm; `--algorithm` is for the other measures"))
+            }
+            _ => Ok(()),
+        };
+    }
+    let options =
+        [("--edges", arguments.edges), ("--normalized", arguments.normalized), ("--endpoints", arguments.endpoints)];
+    if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::usage(format!("`{option}` is for betweenness; the measure is {}", measure.name())));
+    }
+    if measure == Measure::Eccentricity && arguments.sample.is_some() {
+        return Err(Failure::usage(
+            "a sample has no estimate of eccentricity; `apsp --sources FILE --reduce eccentricity` lists that of some vertices",
+        ));
+    }
+    Ok(())
+}
+
+fn betweenness(arguments: &CentralityArguments) -> Betweenness {
+    let mut request = Betweenness::new();
+    if let Some(count) = arguments.sample {
+        request = request.sample(count as usize, arguments.seed);
+    }
+    if arguments.endpoints {
+        request = request.with_endpoints();
+    }
+    if arguments.edges {
+        request = request.with_arcs();
+    }
+    request
+}
+
+/// The pairs of vertices that paths over an edge can join.
+fn pairs_of_ends(graph: &Graph) -> f64 {
+    let vertices = graph.vertices() as f64;
+    (vertices * (vertices - 1.0) * if graph.is_directed() { 1.0 } else { 0.5 }).max(1.0)
+}
+
+/// A measure that rows of distances were reduced to. Sums over a sample of the sources stand for sums over all.
+fn of_rows<'g>(
+    graph: &'g Graph,
+    reductions: &RowReductions,
+    measure: Measure,
+    sources: Option<&[VertexId]>,
+) -> Scores<'g> {
+    let values: Cow<'_, [f64]> = match measure {
+        Measure::Closeness => reductions.closeness().into(),
+        Measure::Harmonic => match sources {
+            None => reductions.harmonic().into(),
+            Some(sources) => {
+                let all = graph.vertices() as f64 - 1.0;
+                let mut others = vec![sources.len() as f64; graph.vertices()];
+                sources.iter().for_each(|&source| others[source as usize] -= 1.0);
+                let estimate = |(&sum, &others): (&f64, &f64)| if sum == 0.0 { 0.0 } else { sum * all / others };
+                reductions.harmonic().iter().zip(&others).map(estimate).collect()
+            }
+        },
+        Measure::Eccentricity | Measure::Betweenness => {
+            let names = Names::of(graph);
+            let values = reductions.eccentricities();
+            return Scores {
+                columns: vec![("vertex", names.column), ("eccentricity", distance_type(graph))],
+                rows: (0..).zip(values).map(|(v, &value)| vec![names.cell(v), value.into()]).collect(),
+            };
+        }
+    };
+    Scores::of_vertices(graph, measure.name(), &values)
+}
