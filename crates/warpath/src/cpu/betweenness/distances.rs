@@ -34,8 +34,11 @@ pub(super) struct ByWeights<'a, L: MinPlus, C> {
 }
 
 impl<'a, L: MinPlus, C: Counted> ByWeights<'a, L, C> {
-    /// The bytes that it takes for a vertex, with a heap of as many.
-    pub(super) const BYTES: u64 = (size_of::<Vertex<L::Distance, C>>() + size_of::<VertexId>() + 16) as u64;
+    /// The bytes that it takes for a vertex.
+    pub(super) const BYTES: u64 = (size_of::<Vertex<L::Distance, C>>() + size_of::<VertexId>()) as u64;
+    /// The bytes that it takes for an arc at most: each may put its head into the heap.
+    pub(super) const BYTES_OF_AN_ARC: u64 =
+        size_of::<Reverse<(<L::Distance as DistanceValue>::Key, VertexId)>>() as u64;
 
     const UNREACHED: Vertex<L::Distance, C> =
         Vertex { value: C::ZERO, distance: L::Distance::UNREACHABLE, rank: UNSETTLED };

@@ -15,8 +15,8 @@
 //! counts leave the range of floats is repeated in numbers of any exponent (`counts.rs`). What the sources find is added up in fixed point
 //! (`sums.rs`), so that results have the same bits whatever the number of threads.
 //!
-//! Work O(V E) breadth-first and O(V E + V^2 log V) by weights for all sources; span that of one search. Memory of a thread: 36
-//! bytes a vertex breadth-first, 60 by weights, and 16 bytes an arc if arcs are asked for.
+//! Work O(V E) breadth-first and O(V E + V^2 log V) by weights for all sources; span that of one search. Memory of a thread: 64
+//! bytes a vertex breadth-first; by weights 80, and 16 an arc; and 16 more an arc if arcs are asked for.
 //!
 //! Source: Brandes 2001, "A faster algorithm for betweenness centrality", algorithm 1; Brandes 2008, "On variants of shortest-path
 //! betweenness centrality and their generic computation", for edges, subsets of vertices and endpoints.
@@ -72,7 +72,8 @@ pub(crate) fn memory_of_a_thread(graph: &Csr, by_weights: bool, arcs: bool) -> u
         true => ByWeights::<F64ToF64, f64>::BYTES + ByWeights::<F64ToF64, Wide>::BYTES,
         false => ByLevels::<f64>::BYTES + ByLevels::<Wide>::BYTES,
     };
-    vertices * (search + Sums::BYTES) + if arcs { graph.arcs() as u64 * Sums::BYTES } else { 0 }
+    let heap = if by_weights { ByWeights::<F64ToF64, f64>::BYTES_OF_AN_ARC } else { 0 };
+    vertices * (search + Sums::BYTES) + graph.arcs() as u64 * (heap + if arcs { Sums::BYTES } else { 0 })
 }
 
 /// Breadth-first: every arc is as long as every other.
@@ -109,7 +110,7 @@ impl Found<'_> {
         if self.targets.is_none_or(|targets| targets[v as usize]) { 1.0 } else { 0.0 }
     }
 
-    /// The source depends so much on this vertex. `reached` is what it depends on itself: the targets that it reaches, itself excluded.
+    /// Adds the dependency of a source on a vertex; of the source on itself, how many other targets it reaches.
     fn add(&mut self, v: VertexId, source: VertexId, dependency: f64) {
         let at_the_end = if v == source { dependency } else { self.is_target(v) };
         let inside = if v == source { 0.0 } else { dependency };
