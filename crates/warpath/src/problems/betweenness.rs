@@ -19,7 +19,7 @@ use crate::graph::{Graph, VertexId};
 /// ```
 ///
 /// On the CPU only. O(V E) for all sources breadth-first, O(V E + V^2 log V) by weights; memory of each thread 64 bytes a vertex
-/// breadth-first, 80 a vertex and 16 an arc by weights. The result has the same bits for any number of threads.
+/// breadth-first, 80 a vertex and 32 an arc by weights. The result has the same bits for any number of threads.
 ///
 /// Source: Brandes 2001, "A faster algorithm for betweenness centrality".
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use super::counts::Counted;
 use super::{BETWEEN_CHECKS, Found, Search};
-use crate::graph::{Adjacency, DistanceValue, MinPlus, VertexId};
+use crate::graph::{Adjacency, Csr, DistanceValue, MinPlus, VertexId};
 use crate::{Control, Error, Result, memory};
 
 /// The rank of a vertex that is not settled.
@@ -34,14 +34,15 @@ pub(super) struct ByWeights<'a, L: MinPlus, C> {
 }
 
 impl<'a, L: MinPlus, C: Counted> ByWeights<'a, L, C> {
-    /// The bytes that it takes for a vertex.
-    pub(super) const BYTES: u64 = (size_of::<Vertex<L::Distance, C>>() + size_of::<VertexId>()) as u64;
-    /// The bytes that it takes for an arc at most: each may put its head into the heap.
-    pub(super) const BYTES_OF_AN_ARC: u64 =
-        size_of::<Reverse<(<L::Distance as DistanceValue>::Key, VertexId)>>() as u64;
-
     const UNREACHED: Vertex<L::Distance, C> =
         Vertex { value: C::ZERO, distance: L::Distance::UNREACHABLE, rank: UNSETTLED };
+
+    /// The bytes that it takes at most: each arc may put its head into the heap.
+    pub(super) fn bytes(graph: &Csr) -> u64 {
+        let for_a_vertex = (size_of::<Vertex<L::Distance, C>>() + size_of::<VertexId>()) as u64;
+        let for_an_arc = size_of::<Reverse<(<L::Distance as DistanceValue>::Key, VertexId)>>() as u64;
+        graph.vertices() as u64 * for_a_vertex + graph.arcs() as u64 * for_an_arc
+    }
 
     pub(super) fn new(graph: Adjacency<'a, L::Weight>) -> Result<Self> {
         let count = graph.vertices();

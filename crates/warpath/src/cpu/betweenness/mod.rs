@@ -16,7 +16,7 @@
 //! (`sums.rs`), so that results have the same bits whatever the number of threads.
 //!
 //! Work O(V E) breadth-first and O(V E + V^2 log V) by weights for all sources; span that of one search. Memory of a thread: 64
-//! bytes a vertex breadth-first; by weights 80, and 16 an arc; and 16 more an arc if arcs are asked for.
+//! bytes a vertex and 2 bits an arc breadth-first, 80 bytes a vertex and 32 an arc by weights, and 16 bytes an arc if arcs are asked for.
 //!
 //! Source: Brandes 2001, "A faster algorithm for betweenness centrality", algorithm 1; Brandes 2008, "On variants of shortest-path
 //! betweenness centrality and their generic computation", for edges, subsets of vertices and endpoints.
@@ -65,15 +65,14 @@ pub(crate) struct Dependencies {
     pub(crate) repeated: u64,
 }
 
-/// The bytes that a thread takes at most.
+/// The bytes that a thread takes at most: a search in floats, and one in numbers of any exponent.
 pub(crate) fn memory_of_a_thread(graph: &Csr, by_weights: bool, arcs: bool) -> u64 {
-    let vertices = graph.vertices() as u64;
-    let search = match by_weights {
-        true => ByWeights::<F64ToF64, f64>::BYTES + ByWeights::<F64ToF64, Wide>::BYTES,
-        false => ByLevels::<f64>::BYTES + ByLevels::<Wide>::BYTES,
+    let searches = match by_weights {
+        true => ByWeights::<F64ToF64, f64>::bytes(graph) + ByWeights::<F64ToF64, Wide>::bytes(graph),
+        false => ByLevels::<f64>::bytes(graph) + ByLevels::<Wide>::bytes(graph),
     };
-    let heap = if by_weights { ByWeights::<F64ToF64, f64>::BYTES_OF_AN_ARC } else { 0 };
-    vertices * (search + Sums::BYTES) + graph.arcs() as u64 * (heap + if arcs { Sums::BYTES } else { 0 })
+    let sums = graph.vertices() as u64 + if arcs { graph.arcs() as u64 } else { 0 };
+    searches + Sums::BYTES * sums
 }
 
 /// Breadth-first: every arc is as long as every other.

@@ -90,7 +90,12 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             },
         ],
         negative_weights: false,
-        seconds: |work| work.in_turn(200e-6 + work.arcs() / 25e9),
+        seconds: |work| {
+            /// A narrow round.
+            const ROUND: f64 = 10e-6;
+            let rounds = if work.graph.has_short_levels() { ROUND * work.levels() } else { 0.0 };
+            work.in_turn(200e-6 + (work.arcs() / 25e9).max(rounds))
+        },
     },
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     needs_transpose: |_| false,

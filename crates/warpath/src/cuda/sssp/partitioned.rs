@@ -68,8 +68,11 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         ],
         negative_weights: false,
         seconds: |work| {
+            /// A narrow round with its meeting.
+            const ROUND: f64 = 26e-6;
             let parts = work.parameters.get(PARTS.name).unwrap_or(1.0);
-            work.in_turn(8e-3 + work.arcs() / 25e9 / parts)
+            let rounds = if work.graph.has_short_levels() { ROUND * work.levels() } else { 0.0 };
+            work.in_turn(8e-3 + (work.arcs() / 25e9 / parts).max(rounds))
         },
     },
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],

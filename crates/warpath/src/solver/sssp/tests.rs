@@ -19,6 +19,22 @@ fn searches_go_together_where_that_is_predicted_to_pay() {
     assert!(!pays(100_000, 30, 8));
 }
 
+/// Roads have many narrow rounds, which cost more where devices meet after each of them; wide ones are shared out.
+#[test]
+fn narrow_rounds_are_not_predicted_to_be_quicker_on_several_devices() {
+    let of = |name: &str, facts: GraphFacts| {
+        let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name).unwrap();
+        (algorithm.info.seconds)(&Workload { graph: facts, parameters: &parameters, searches: 1, threads: 1 })
+    };
+    let large = |name: &str| {
+        let facts = GraphFacts::of(&crate::generate(name).unwrap());
+        GraphFacts { vertices: 24_000_000, arcs: 24_000_000 / facts.vertices * facts.arcs, ..facts }
+    };
+    let (roads, uniform) = (large("roads:20000"), large("uniform:14,weights=1..9"));
+    assert!(of("multi-hop", roads) < of("near-far", roads) && of("near-far", roads) < of("partitioned:parts=2", roads));
+    assert!(of("partitioned:parts=2", uniform) < of("near-far", uniform));
+}
+
 #[test]
 fn without_weights_they_are_those_of_breadth_first_search() {
     let graph = Graph::from_edges((0..20_000_u32).flat_map(|v| (1..5).map(move |k| (v, v * k * 7919 % 20_000))));
