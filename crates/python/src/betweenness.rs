@@ -36,8 +36,8 @@ impl Betweenness {
         self.found.normalized().into_pyarray(py).into_any()
     }
 
-    /// The sum over the pairs that were counted, by vertex, `float64`: in an undirected graph each pair counts both ways, and a sample
-    /// stands for itself alone.
+    /// The sum over the pairs that were counted, by vertex, `float64`: in an undirected graph each pair counts both ways; a sample is
+    /// not scaled up.
     #[getter]
     fn dependencies<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
         self.found.dependencies().to_vec().into_pyarray(py).into_any()

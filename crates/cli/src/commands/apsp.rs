@@ -351,22 +351,22 @@ fn reduced<'g>(
     let name = |list: Option<&[VertexId]>, index: usize| names.cell(list.map_or(index as VertexId, |list| list[index]));
     let of_targets = |title, values: &[f64]| Scores {
         columns: vec![("vertex", names.column), (title, ColumnType::F64)],
-        rows: values.iter().enumerate().map(|(j, &value)| vec![name(targets, j), Cell::Double(value)]).collect(),
+        cells: values.iter().enumerate().flat_map(|(j, &value)| [name(targets, j), Cell::Double(value)]).collect(),
     };
     match how {
         Reduction::Eccentricity => {
             let values = reductions.eccentricities();
             Scores {
                 columns: vec![("vertex", names.column), ("eccentricity", distance_type(graph))],
-                rows: values.iter().enumerate().map(|(i, &value)| vec![name(sources, i), value.into()]).collect(),
+                cells: values.iter().enumerate().flat_map(|(i, &value)| [name(sources, i), value.into()]).collect(),
             }
         }
         Reduction::Closeness => of_targets("closeness", &reductions.closeness()),
         Reduction::Harmonic => of_targets("harmonic", reductions.harmonic()),
         Reduction::Histogram => Scores {
             columns: vec![("distance", ColumnType::F64), ("pairs", ColumnType::U64)],
-            rows: (reductions.histogram().bins())
-                .map(|(from, count)| vec![Cell::Double(from), Cell::Unsigned(count)])
+            cells: (reductions.histogram().bins())
+                .flat_map(|(from, count)| [Cell::Double(from), Cell::Unsigned(count)])
                 .collect(),
         },
     }

@@ -100,16 +100,17 @@ pub(crate) fn run(arguments: CentralityArguments) -> Result<ExitCode, Failure> {
         }
         let found = solver.solve(request)?;
         report = found.report().clone();
-        error = arguments.sample.map(|_| found.error());
+        // The bound is for all vertices together, of which there are fewer than edges.
+        error = arguments.sample.filter(|_| !arguments.edges).map(|_| found.error());
         let names = Names::of(&graph);
         scores = if arguments.edges {
             let pairs = if arguments.normalized { pairs_of_ends(&graph) } else { 1.0 };
             let row = |&(u, v, score): &(VertexId, VertexId, f64)| {
-                vec![names.cell(u), names.cell(v), Cell::Double(score / pairs)]
+                [names.cell(u), names.cell(v), Cell::Double(score / pairs)]
             };
             Scores {
                 columns: vec![("source", names.column), ("target", names.column), ("betweenness", ColumnType::F64)],
-                rows: found.edges(&graph).iter().map(row).collect(),
+                cells: found.edges(&graph).iter().flat_map(row).collect(),
             }
         } else {
             let values = if arguments.normalized { found.normalized() } else { found.scores() };
@@ -168,6 +169,11 @@ fn check(arguments: &CentralityArguments) -> Result<(), Failure> {
     if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given) {
         return Err(Failure::usage(format!("`{option}` is for betweenness; the measure is {}", measure.name())));
     }
+    if arguments.sample == Some(1) {
+        return Err(Failure::usage(
+            "one vertex alone has no estimate: `--sample` has to be 2 or more for this measure",
+        ));
+    }
     if measure == Measure::Eccentricity && arguments.sample.is_some() {
         return Err(Failure::usage(
             "a sample has no estimate of eccentricity; `apsp --sources FILE --reduce eccentricity` lists that of some vertices",
@@ -220,7 +226,7 @@ fn of_rows<'g>(
             let values = reductions.eccentricities();
             return Scores {
                 columns: vec![("vertex", names.column), ("eccentricity", distance_type(graph))],
-                rows: (0..).zip(values).map(|(v, &value)| vec![names.cell(v), value.into()]).collect(),
+                cells: (0..).zip(values).flat_map(|(v, &value)| [names.cell(v), value.into()]).collect(),
             };
         }
     };

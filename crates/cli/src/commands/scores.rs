@@ -9,24 +9,29 @@ use crate::table::{self, Names, text_of};
 /// A table of a few columns.
 pub(super) struct Scores<'g> {
     pub(super) columns: Vec<(&'static str, ColumnType)>,
-    pub(super) rows: Vec<Vec<Cell<'g>>>,
+    /// The cells of the rows, one row after another.
+    pub(super) cells: Vec<Cell<'g>>,
 }
 
 impl<'g> Scores<'g> {
     /// A number for each vertex.
     pub(super) fn of_vertices(graph: &'g Graph, title: &'static str, values: &[f64]) -> Self {
         let names = Names::of(graph);
-        let row = |(v, &value): (VertexId, &f64)| vec![names.cell(v), Cell::Double(value)];
+        let row = |(v, &value): (VertexId, &f64)| [names.cell(v), Cell::Double(value)];
         Scores {
             columns: vec![("vertex", names.column), (title, ColumnType::F64)],
-            rows: (0..).zip(values).map(row).collect(),
+            cells: (0..).zip(values).flat_map(row).collect(),
         }
+    }
+
+    fn rows(&self) -> std::slice::ChunksExact<'_, Cell<'g>> {
+        self.cells.chunks_exact(self.columns.len())
     }
 
     /// Writes the whole table.
     pub(super) fn write(&self, mut output: table::Table) -> Result<(), Error> {
         output.begin(&self.columns)?;
-        self.rows.iter().try_for_each(|row| output.push_row(row))?;
+        self.rows().try_for_each(|row| output.push_row(row))?;
         output.finish()
     }
 
@@ -39,10 +44,10 @@ impl<'g> Scores<'g> {
             let is_name = matches!(title, "vertex" | "source" | "target");
             (title.to_owned(), if is_name { text.into() } else { number(&text) })
         };
-        let object = |row: &Vec<Cell<'_>>| {
+        let object = |row: &[Cell<'_>]| {
             serde_json::Value::Object(self.columns.iter().zip(row).map(|(column, cell)| value(column, cell)).collect())
         };
-        self.rows.iter().map(object).collect()
+        self.rows().map(object).collect()
     }
 
     /// Shows the first rows, if no file gets them.
@@ -54,12 +59,13 @@ impl<'g> Scores<'g> {
         };
         let (names, score) = line(self.columns.iter().map(|(title, _)| (*title).to_owned()).collect());
         table.row(&names, score);
-        for row in self.rows.iter().take(SHOWN) {
+        for row in self.rows().take(SHOWN) {
             let (names, score) = line(row.iter().map(|&cell| text_of(cell)).collect());
             table.row(&names, score);
         }
-        if self.rows.len() > SHOWN {
-            table.row("", format!("and {} more; --output FILE.csv has them all", self.rows.len() - SHOWN));
+        let rows = self.rows().len();
+        if rows > SHOWN {
+            table.row("", format!("and {} more; --output FILE.csv has them all", rows - SHOWN));
         }
     }
 }

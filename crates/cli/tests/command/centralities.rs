@@ -103,6 +103,7 @@ fn what_does_not_go_together_is_an_error() {
         ("--measure eccentricity --endpoints", "`--endpoints` is for betweenness"),
         ("--measure eccentricity --sample 2", "no estimate"),
         ("--measure betweenness --sample 0", "0 is not in"),
+        ("--measure harmonic --sample 1", "2 or more"),
         ("--measure betweenness --seed 2", "--sample <N>"),
         ("--measure betweenness --edges --endpoints", "cannot be used with"),
         ("--measure betweenness --output x.npy", "written to a .csv"),

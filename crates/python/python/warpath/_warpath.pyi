@@ -510,7 +510,7 @@ class Betweenness:
 
     @property
     def dependencies(self) -> NDArray[np.float64]:
-        """The sum over the pairs that were counted: in an undirected graph both ways, and for a sample alone."""
+        """The sum over the pairs that were counted: in an undirected graph both ways; a sample is not scaled up."""
 
     @property
     def edges(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]] | None:

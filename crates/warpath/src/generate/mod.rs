@@ -38,7 +38,7 @@ use spec::Options;
 pub const DEFAULT_SEED: u64 = 1;
 
 /// So many vertices, or all of them, drawn at random by a seed without putting any back. O(count).
-pub fn sample_of_vertices(count: usize, vertices: usize, seed: u64) -> impl Iterator<Item = VertexId> {
+pub fn sample_of_vertices(count: usize, vertices: usize, seed: u64) -> impl ExactSizeIterator<Item = VertexId> {
     random::sample(count as u64, vertices as u64, seed).map(|v| v as VertexId)
 }
 

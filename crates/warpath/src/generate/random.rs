@@ -82,9 +82,9 @@ impl Permutation {
 }
 
 /// So many different numbers below `size`, or all of them, drawn at random by a seed.
-pub(crate) fn sample(count: u64, size: u64, seed: u64) -> impl Iterator<Item = u64> {
+pub(crate) fn sample(count: u64, size: u64, seed: u64) -> impl ExactSizeIterator<Item = u64> {
     let order = Permutation::new(seed, 0, size);
-    (0..count.min(size)).map(move |index| order.at(index))
+    (0..count.min(size) as usize).map(move |index| order.at(index as u64))
 }
 
 /// All unordered pairs of different vertices in random order: distinct edges, reached by index.

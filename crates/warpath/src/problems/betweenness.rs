@@ -7,7 +7,8 @@ use crate::graph::{Graph, VertexId};
 ///
 /// The betweenness of a vertex `v` is the sum, over all pairs of other vertices `s` and `t`, of the share of the shortest paths from `s`
 /// to `t` that lead through `v`. Paths differ if their arcs do: parallel arcs count apart, if the graph keeps them. Lengths are by the
-/// graph's weights, which must be more than 0, or else by the number of arcs, if it has none.
+/// graph's weights, which must be more than 0, or else by the number of arcs, if it has none. Floats are added along a path and
+/// rounded: paths are equally long if these sums are equal, so whole numbers tell ties more reliably.
 ///
 /// ```
 /// use warpath::{Betweenness, Graph, Solver};
@@ -19,7 +20,7 @@ use crate::graph::{Graph, VertexId};
 /// ```
 ///
 /// On the CPU only. O(V E) for all sources breadth-first, O(V E + V^2 log V) by weights; memory of each thread 64 bytes a vertex
-/// breadth-first, 80 a vertex and 32 an arc by weights. The result has the same bits for any number of threads.
+/// breadth-first, 80 a vertex and 64 an arc by weights. The result has the same bits for any number of threads.
 ///
 /// Source: Brandes 2001, "A faster algorithm for betweenness centrality".
 #[derive(Debug, Clone, Default)]
@@ -108,7 +109,8 @@ impl VertexBetweenness {
 
     /// The edges of the graph that was asked about, each with its betweenness as igraph and NetworkX have it: the sum of both
     /// directions where it is undirected, and each pair of source and target once. After [`Betweenness::sample`] these are
-    /// estimates. Empty unless asked for by [`Betweenness::with_arcs`]. O(E).
+    /// estimates. Empty unless asked for by [`Betweenness::with_arcs`]. Of parallel edges, the directions belong together in the order of
+    /// the rows. O(E).
     ///
     /// # Panics
     ///
@@ -160,12 +162,16 @@ impl VertexBetweenness {
     }
 
     /// The share of all pairs of other vertices whose shortest paths lead through each vertex, from 0 to 1; with endpoints, of all
-    /// pairs of vertices. After [`Betweenness::sample`] these are estimates. O(V).
+    /// pairs of vertices. After [`Betweenness::sample`] these are estimates, of which those above 1 are set to 1. O(V).
     pub fn normalized(&self) -> Vec<f64> {
         let vertices = self.vertices.len() as f64;
         let (starts, ends) = if self.endpoints { (vertices, vertices - 1.0) } else { (vertices - 1.0, vertices - 2.0) };
         let pairs = starts * ends * if self.is_directed { 1.0 } else { 0.5 };
-        self.scaled(self.factor(), if ends < 1.0 { 1.0 } else { pairs })
+        let mut shares = self.scaled(self.factor(), if ends < 1.0 { 1.0 } else { pairs });
+        if self.is_sample {
+            shares.iter_mut().for_each(|share| *share = share.min(1.0));
+        }
+        shares
     }
 
     fn scaled(&self, factor: f64, pairs: f64) -> Vec<f64> {

@@ -20,9 +20,9 @@ impl Request for Betweenness {
 
     fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<()>> {
         let reason = match solver.engine {
-            Engine::Cuda(_) => return Err(Error::invalid("only the CPU finds betweenness")),
+            Engine::Cuda(_) => return Err(Error::invalid("betweenness runs on the CPU only")),
             Engine::Cpu => "asked for",
-            Engine::Auto => "only there is betweenness",
+            Engine::Auto => "betweenness runs on the CPU only",
         };
         self.decide_on_cpu(solver, None, reason.into())
     }
@@ -40,13 +40,18 @@ impl Request for Betweenness {
             ));
         }
         let vertices = graph.vertices() as u64;
+        let searches = match &self.sources {
+            Sources::All => graph.vertices(),
+            Sources::These(sources) => sources.len(),
+            Sources::Sample(count, _) => graph.vertices().min(*count),
+        };
         let mut plan = Plan::new();
         plan.memory(
             "counts of paths and sums",
-            memory_of_a_thread(graph.csr(), by_weights, self.arcs) * solver.team.threads() as u64,
+            memory_of_a_thread(graph.csr(), by_weights, self.arcs) * solver.team.threads().min(searches.max(1)) as u64,
         );
         let results = vertices + if self.arcs { graph.arcs() as u64 } else { 0 };
-        plan.memory("betweenness, sources and marks of targets", results * 8 + vertices * 5);
+        plan.memory("betweenness, sources and marks of targets", results * 8 + searches as u64 * 8 + vertices);
         let types = number_types(graph, false);
         let reason_of_algorithm =
             if by_weights { "a search by weights from each source" } else { "a breadth-first search from each source" };
@@ -76,7 +81,9 @@ impl Betweenness {
         let sources: Cow<'_, [VertexId]> = match &self.sources {
             Sources::All => memory::listed("the sources", 0..vertices as VertexId)?.into(),
             Sources::These(sources) => sources.as_slice().into(),
-            &Sources::Sample(count, seed) => sample_of_vertices(count, vertices, seed).collect(),
+            &Sources::Sample(count, seed) => {
+                memory::listed("the sources", sample_of_vertices(count, vertices, seed))?.into()
+            }
         };
         let marks = |targets: &Vec<VertexId>| -> Result<Vec<bool>> {
             let mut marks = memory::zeroed("marks of targets", vertices)?;

@@ -20,7 +20,7 @@ impl Counted for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
 
-    /// Its inverse must not be rounded as a small number either.
+    /// Its inverse must not be subnormal either.
     #[inline(always)]
     fn is_in_range(self) -> bool {
         self < 1e300
@@ -79,7 +79,7 @@ impl Counted for Wide {
     const ZERO: Self = Wide { mantissa: 0.0, exponent: 0 };
     const ONE: Self = Wide { mantissa: 1.0, exponent: 0 };
 
-    /// Fewer than 2^32 levels multiply a count by fewer than 2^64 arcs each.
+    /// Fewer than 2^32 levels multiply a count by fewer than 2^64 arcs each, so that no exponent overflows.
     fn is_in_range(self) -> bool {
         true
     }

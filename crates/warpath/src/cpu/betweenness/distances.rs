@@ -37,11 +37,11 @@ impl<'a, L: MinPlus, C: Counted> ByWeights<'a, L, C> {
     const UNREACHED: Vertex<L::Distance, C> =
         Vertex { value: C::ZERO, distance: L::Distance::UNREACHABLE, rank: UNSETTLED };
 
-    /// The bytes that it takes at most: each arc may put its head into the heap.
+    /// The bytes that it takes at most: each arc may put its head into the heap, which has room for up to twice as many.
     pub(super) fn bytes(graph: &Csr) -> u64 {
         let for_a_vertex = (size_of::<Vertex<L::Distance, C>>() + size_of::<VertexId>()) as u64;
         let for_an_arc = size_of::<Reverse<(<L::Distance as DistanceValue>::Key, VertexId)>>() as u64;
-        graph.vertices() as u64 * for_a_vertex + graph.arcs() as u64 * for_an_arc
+        graph.vertices() as u64 * for_a_vertex + 2 * graph.arcs() as u64 * for_an_arc
     }
 
     pub(super) fn new(graph: Adjacency<'a, L::Weight>) -> Result<Self> {
@@ -63,6 +63,7 @@ impl<L: MinPlus, C: Counted> Search for ByWeights<'_, L, C> {
         heap.clear();
         vertices[source as usize] = Vertex { value: C::ONE, distance: L::Distance::ZERO, rank: UNSETTLED };
         heap.push(Reverse((L::Distance::ZERO.key(), source)));
+        let mut has_left_range = false;
         while let Some(Reverse((_, u))) = heap.pop() {
             let Vertex { value, distance, rank } = vertices[u as usize];
             if rank != UNSETTLED {
@@ -81,15 +82,19 @@ impl<L: MinPlus, C: Counted> Search for ByWeights<'_, L, C> {
                 let there = &mut vertices[v as usize];
                 let through = L::extend(distance, weight);
                 if through == L::Distance::UNREACHABLE {
-                    return Err(Error::DistanceOverflow { semiring: L::NAME });
-                }
-                if through < there.distance {
+                    has_left_range = true;
+                } else if through < there.distance {
                     *there = Vertex { value, distance: through, rank: UNSETTLED };
                     heap.push(Reverse((through.key(), v)));
                 } else if through == there.distance && there.rank == UNSETTLED {
                     there.value = there.value.plus(value);
                 }
             }
+        }
+        // It does not matter if another path leads there.
+        let is_settled = |v: VertexId| vertices[v as usize].rank != UNSETTLED;
+        if has_left_range && !order.iter().all(|&u| graph.neighbors(u).iter().all(|&v| is_settled(v))) {
+            return Err(Error::DistanceOverflow { semiring: L::NAME });
         }
         let mut reached = 0.0;
         for (walked, &u) in order.iter().rev().enumerate() {

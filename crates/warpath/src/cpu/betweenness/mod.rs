@@ -16,7 +16,7 @@
 //! (`sums.rs`), so that results have the same bits whatever the number of threads.
 //!
 //! Work O(V E) breadth-first and O(V E + V^2 log V) by weights for all sources; span that of one search. Memory of a thread: 64
-//! bytes a vertex and 2 bits an arc breadth-first, 80 bytes a vertex and 32 an arc by weights, and 16 bytes an arc if arcs are asked for.
+//! bytes a vertex and 2 bits an arc breadth-first, 80 bytes a vertex and 64 an arc by weights, and 16 bytes an arc if arcs are asked for.
 //!
 //! Source: Brandes 2001, "A faster algorithm for betweenness centrality", algorithm 1; Brandes 2008, "On variants of shortest-path
 //! betweenness centrality and their generic computation", for edges, subsets of vertices and endpoints.
@@ -34,7 +34,7 @@ use self::levels::ByLevels;
 use self::sums::Sums;
 use crate::cpu::Team;
 use crate::graph::{Adjacency, Csr, F64ToF64, MinPlus, VertexId};
-use crate::{Control, Error, Result};
+use crate::{Control, Result};
 
 /// Vertices between two looks at whether the work is cancelled.
 const BETWEEN_CHECKS: usize = 1 << 14;
@@ -103,7 +103,16 @@ struct Found<'a> {
     arcs: Option<Sums>,
 }
 
-impl Found<'_> {
+impl<'a> Found<'a> {
+    fn new(task: &BetweennessTask<'a>) -> Result<Self> {
+        Ok(Found {
+            targets: task.targets,
+            endpoints: task.endpoints,
+            vertices: Sums::new(task.graph.vertices())?,
+            arcs: task.arcs.then(|| Sums::new(task.graph.arcs())).transpose()?,
+        })
+    }
+
     /// How many targets the vertex is: 1 or 0.
     fn is_target(&self, v: VertexId) -> f64 {
         if self.targets.is_none_or(|targets| targets[v as usize]) { 1.0 } else { 0.0 }
@@ -123,37 +132,32 @@ fn add_up<S: Search, W: Search>(
     new: impl Fn() -> Result<S> + Sync,
     wide: impl Fn() -> Result<W> + Sync,
 ) -> Result<Dependencies> {
-    /// Sources that a thread takes at once.
-    const CLAIMED: usize = 4;
-    let (vertices, arcs) = (task.graph.vertices(), task.graph.arcs());
     let (claimed, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failed = AtomicBool::new(false);
     let results = task.team.run(|_| {
-        let work = || -> Result<(Sums, Option<Sums>, u64)> {
-            let mut found = Found {
-                targets: task.targets,
-                endpoints: task.endpoints,
-                vertices: Sums::new(vertices)?,
-                arcs: task.arcs.then(|| Sums::new(arcs)).transpose()?,
-            };
-            let (mut search, mut wide_search, mut repeated) = (new()?, None, 0);
+        let work = || -> Result<Option<(Found<'_>, u64)>> {
+            let mut begun = None;
             loop {
-                let first = claimed.fetch_add(CLAIMED, Ordering::Relaxed);
-                if first >= task.sources.len() || failed.load(Ordering::Relaxed) {
-                    return Ok((found.vertices, found.arcs, repeated));
+                let index = claimed.fetch_add(1, Ordering::Relaxed);
+                if index >= task.sources.len() || failed.load(Ordering::Relaxed) {
+                    return Ok(begun.map(|(found, _, _, repeated)| (found, repeated)));
                 }
-                for &source in &task.sources[first..task.sources.len().min(first + CLAIMED)] {
-                    if !search.run(source, &mut found, task.control)? {
-                        repeated += 1;
-                        let search = match &mut wide_search {
-                            Some(search) => search,
-                            none => none.insert(wide()?),
-                        };
-                        search.run(source, &mut found, task.control)?;
-                    }
-                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                    task.control.progress("solve", done as u64, task.sources.len() as u64)?;
+                // A thread that comes too late for a source needs no memory.
+                let (found, search, wide_search, repeated) = match &mut begun {
+                    Some(begun) => begun,
+                    none => none.insert((Found::new(task)?, new()?, None, 0)),
+                };
+                let source = task.sources[index];
+                if !search.run(source, found, task.control)? {
+                    *repeated += 1;
+                    let search = match wide_search {
+                        Some(search) => search,
+                        none => none.insert(wide()?),
+                    };
+                    search.run(source, found, task.control)?;
                 }
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                task.control.progress("solve", done as u64, task.sources.len() as u64)?;
             }
         };
         let result = work();
@@ -162,21 +166,24 @@ fn add_up<S: Search, W: Search>(
         }
         result
     });
-    let mut sums: Option<(Sums, Option<Sums>, u64)> = None;
+    let mut sums: Option<(Found<'_>, u64)> = None;
     for result in results {
-        let (vertices, arcs, repeated) = result?;
+        let Some((found, repeated)) = result? else { continue };
         match &mut sums {
-            None => sums = Some((vertices, arcs, repeated)),
-            Some(sums) => {
-                sums.0.add_all(&vertices);
-                if let (Some(sum), Some(arcs)) = (&mut sums.1, &arcs) {
+            None => sums = Some((found, repeated)),
+            Some((sum, repetitions)) => {
+                sum.vertices.add_all(&found.vertices);
+                if let (Some(sum), Some(arcs)) = (&mut sum.arcs, &found.arcs) {
                     sum.add_all(arcs);
                 }
-                sums.2 += repeated;
+                *repetitions += repeated;
             }
         }
     }
-    let (vertices, arcs, repeated) = sums.ok_or_else(|| Error::invalid("a team has a thread"))?;
-    let arcs = arcs.map(|arcs| arcs.into_floats()).transpose()?.unwrap_or_default();
-    Ok(Dependencies { vertices: vertices.into_floats()?, arcs, repeated })
+    let (found, repeated) = match sums {
+        Some(sums) => sums,
+        None => (Found::new(task)?, 0),
+    };
+    let arcs = found.arcs.map(Sums::into_floats).transpose()?.unwrap_or_default();
+    Ok(Dependencies { vertices: found.vertices.into_floats()?, arcs, repeated })
 }

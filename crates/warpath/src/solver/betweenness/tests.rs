@@ -232,11 +232,17 @@ fn requests_that_have_no_answer_are_errors() {
     assert!(Solver::new(negative).unwrap().solve(Betweenness::new()).unwrap_err().to_string().contains("above 0"));
     let huge = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38)]).unwrap();
     assert!(matches!(Solver::new(huge).unwrap().solve(Betweenness::new()), Err(Error::DistanceOverflow { .. })));
+    // Another path leads there, within the range.
+    let closed = Graph::from_edges([(0, 1, 3e38_f32), (1, 2, 3e38), (0, 2, 1.0), (2, 3, 1.0)]).unwrap();
+    assert_eq!(
+        Solver::new(closed).unwrap().solve(Betweenness::new().from([0])).unwrap().scores(),
+        [0.0, 0.0, 1.0, 0.0]
+    );
     let little = Solver::builder(graph).threads(1).memory(64).open().unwrap();
     let unit = Solver::builder(Graph::from_edges([(0, 1), (1, 2)]).unwrap()).threads(1).memory(64).open().unwrap();
     for device in crate::cuda::device::testing::devices(1) {
         let solver = Solver::builder(Graph::from_edges([(0, 1)]).unwrap()).device(device).open().unwrap();
-        assert!(solver.solve(Betweenness::new()).unwrap_err().to_string().contains("only the CPU"));
+        assert!(solver.solve(Betweenness::new()).unwrap_err().to_string().contains("on the CPU only"));
     }
     assert!(little.solve(Betweenness::new()).is_err());
     assert!(matches!(unit.solve(Betweenness::new()), Err(Error::OutOfMemory { .. })));
