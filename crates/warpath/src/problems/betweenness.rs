@@ -15,7 +15,7 @@ use crate::graph::{Graph, VertexId};
 /// // Both ways round a square lead from one corner to the opposite one.
 /// let graph = Graph::from_edges([(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])?;
 /// let found = Solver::new(graph)?.solve(Betweenness::new())?;
-/// assert_eq!(found.scores(), [0.0, 1.0, 1.0, 2.0, 0.0]);
+/// assert_eq!(found.scores(), [0.0, 1.0, 1.0, 3.0, 0.0]);
 /// # Ok::<(), warpath::Error>(())
 /// ```
 ///
