@@ -213,9 +213,17 @@ pub enum ShowProgress {
 /// The engine.
 #[derive(Debug, Args)]
 pub struct EngineArguments {
-    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs
+    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs` and `sssp` also mpi[:timeout=SECONDS], in builds with the
+    /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, search together
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
+}
+
+impl EngineArguments {
+    /// Whether the ranks of an MPI run answer.
+    pub(crate) fn is_mpi(&self) -> bool {
+        self.engine == "mpi" || self.engine.starts_with("mpi:")
+    }
 }
 
 /// Whether to plan instead of working.

@@ -40,6 +40,12 @@ impl Failure {
         self.is_after_the_answer
     }
 
+    /// What went wrong, without the advice.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn into_error(self) -> Error {
+        self.error
+    }
+
     /// What went wrong.
     pub(crate) fn error(&self) -> &Error {
         &self.error

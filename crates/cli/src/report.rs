@@ -13,11 +13,12 @@ use crate::print;
 
 /// Prints the error on standard error and, if `as_json`, as one JSON object on standard output. Returns the exit code.
 pub(crate) fn report(failure: &Failure, as_json: bool) -> ExitCode {
-    let (kind, code) = match failure.error().kind() {
-        ErrorKind::Answer => ("answer", 1),
-        ErrorKind::Usage => ("usage", 2),
-        ErrorKind::Resources => ("resources", 3),
-        ErrorKind::Interrupted => ("interrupted", 130),
+    let ExitCode(code) = ExitCode::of(failure.error().kind());
+    let kind = match failure.error().kind() {
+        ErrorKind::Answer => "answer",
+        ErrorKind::Usage => "usage",
+        ErrorKind::Resources => "resources",
+        ErrorKind::Interrupted => "interrupted",
     };
     if as_json
         && !failure.is_after_the_answer()

@@ -46,6 +46,9 @@ impl<'a> Setup<'a> {
 
     /// For a command that asks what an engine would do.
     pub(crate) fn on_engine(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
+        if engine.is_mpi() {
+            return Err(Failure::usage("`--engine mpi` is for `warpath bfs` and `warpath sssp`"));
+        }
         let engine: Engine = engine.engine.parse()?;
         let setup = Self::new(common, engine)?;
         setup.engine.check().map_err(|error| {
@@ -355,21 +358,21 @@ fn generate(
 /// A graph as JSON.
 #[derive(Debug, Serialize)]
 pub(crate) struct GraphFacts {
-    vertices: usize,
+    vertices: u64,
     /// An undirected edge is two arcs.
-    arcs: usize,
+    arcs: u64,
     directed: bool,
     weights: &'static str,
 }
 
 impl GraphFacts {
     pub(crate) fn of(graph: &Graph) -> Self {
-        GraphFacts {
-            vertices: graph.vertices(),
-            arcs: graph.arcs(),
-            directed: graph.is_directed(),
-            weights: graph.weight_kind().name(),
-        }
+        let weights = graph.weight_kind().name();
+        GraphFacts::new(graph.vertices() as u64, graph.arcs() as u64, graph.is_directed(), weights)
+    }
+
+    pub(crate) fn new(vertices: u64, arcs: u64, directed: bool, weights: &'static str) -> Self {
+        GraphFacts { vertices, arcs, directed, weights }
     }
 
     pub(crate) fn text(&self) -> String {

@@ -199,6 +199,15 @@ pub fn npy_type(distances: &Distances) -> &'static str {
 /// If the stream can't be written.
 pub fn write_npy(out: &mut dyn Write, shape: &[usize], distances: &Distances) -> std::io::Result<()> {
     out.write_all(&npy_header(npy_type(distances), shape))?;
+    write_npy_part(out, distances)
+}
+
+/// Writes distances as [`write_npy`] does, without the header: the next part of an array that is written in parts.
+///
+/// # Errors
+///
+/// If the stream can't be written.
+pub fn write_npy_part(out: &mut dyn Write, distances: &Distances) -> std::io::Result<()> {
     with_distances!(distances, values => out.write_all(bytemuck::cast_slice(values)))
 }
 

@@ -3,6 +3,8 @@
 mod drawn;
 mod found;
 mod map;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod writer;
 
 use std::path::Path;
@@ -42,6 +44,9 @@ pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {
         ignores_weights: true,
         count_paths: arguments.count_paths,
     };
+    if arguments.solving.engine.is_mpi() {
+        return command.run_on_ranks(arguments.algorithm.algorithm.as_deref());
+    }
     command.run(|sources, targets| {
         let mut request = Bfs::from(sources).to(targets);
         if let Some(cutoff) = cutoff {
@@ -71,6 +76,9 @@ pub(crate) fn sssp(arguments: SsspArguments) -> Result<ExitCode, Failure> {
         ignores_weights: false,
         count_paths: false,
     };
+    if arguments.solving.engine.is_mpi() {
+        return command.run_on_ranks(arguments.algorithm.algorithm.as_deref());
+    }
     command.run(|sources, targets| {
         let mut request = Sssp::from(sources).to(targets);
         if let Some(cutoff) = cutoff {
@@ -115,6 +123,18 @@ struct SearchCommand<'a> {
 }
 
 impl SearchCommand<'_> {
+    /// Lets the ranks of an MPI run search.
+    #[cfg(feature = "mpi")]
+    fn run_on_ranks(&self, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
+        ranks::run(self, algorithm)
+    }
+
+    #[cfg(not(feature = "mpi"))]
+    fn run_on_ranks(&self, _: Option<&str>) -> Result<ExitCode, Failure> {
+        Err(Failure::usage("this build of Warpath has no engine `mpi`, for it lacks the feature `mpi`")
+            .help("`cargo install --path crates/cli --features mpi` installs one that has it, where MPI is installed"))
+    }
+
     fn run<S: Search>(&self, request: impl Fn(Vec<VertexId>, Vec<VertexId>) -> S) -> Result<ExitCode, Failure> {
         let setup =
             Setup::to_solve(self.solving)?.ignoring_weights(self.ignores_weights).reversing(self.search.reverse);

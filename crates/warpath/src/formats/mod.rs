@@ -57,6 +57,7 @@ pub use notes::Notes;
 pub use packed_file::PackedFile;
 pub use partial_file::PartialFile;
 pub use stored_arrays::StoredArrays;
+pub use wpg::{RowRange, StoredRows};
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::memory::{no_threads, spendable};

@@ -68,6 +68,11 @@ impl PartialFile {
         &self.path
     }
 
+    /// Where the bytes are until the file is whole; `None` if `path` is no regular file, which is written directly.
+    pub fn partial_path(&self) -> Option<&Path> {
+        self.partial.as_ref().map(Partial::path)
+    }
+
     /// Reads the bytes written so far, from the first.
     ///
     /// # Errors

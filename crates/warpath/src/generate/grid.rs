@@ -7,7 +7,7 @@
 
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo};
-use crate::graph::{Coordinates, MAX_VERTICES, VertexId};
+use crate::graph::Coordinates;
 use crate::{Result, memory};
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
@@ -31,9 +31,10 @@ impl Grid {
         let Some((rows, columns)) = parsed.filter(|&(rows, columns): &(u64, u64)| rows > 0 && columns > 0) else {
             return Err(options.error(format!("`{size}` is not of the form ROWSxCOLUMNS, two numbers from 1")));
         };
+        let most = options.most_vertices;
         match rows.checked_mul(columns) {
-            Some(vertices) if vertices <= MAX_VERTICES => Ok(Grid { rows, columns }),
-            _ => Err(options.error(format!("more than {MAX_VERTICES} vertices are not possible"))),
+            Some(vertices) if vertices <= most => Ok(Grid { rows, columns }),
+            _ => Err(options.error(format!("more than {most} vertices are not possible"))),
         }
     }
 }
@@ -60,10 +61,10 @@ impl Generator for Grid {
             if index < horizontal {
                 // A row of C vertices has C - 1 edges, so each row before shifts the vertices by one more.
                 let left = index + index / (columns - 1);
-                (left as VertexId, left as VertexId + 1)
+                (left, left + 1)
             } else {
                 let above = index - horizontal;
-                (above as VertexId, (above + columns) as VertexId)
+                (above, above + columns)
             }
         }))
     }

@@ -18,7 +18,6 @@ use super::random::{Permutation, Stream};
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo, purpose};
 use crate::Result;
-use crate::graph::VertexId;
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
     name: "kron",
@@ -70,7 +69,7 @@ impl Generator for Kronecker {
                 row = row << STEPS | u64::from(outcome >> STEPS);
                 column = column << STEPS | u64::from(outcome & ((1 << STEPS) - 1));
             }
-            (names.at(row >> surplus) as VertexId, names.at(column >> surplus) as VertexId)
+            (names.at(row >> surplus), names.at(column >> surplus))
         }))
     }
 }

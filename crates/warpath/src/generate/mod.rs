@@ -9,6 +9,7 @@
 
 use std::fmt::Display;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -18,6 +19,7 @@ mod dense;
 mod geometric;
 mod grid;
 mod kronecker;
+mod parts;
 mod powers;
 pub(crate) mod random;
 mod roads;
@@ -26,10 +28,11 @@ mod spec;
 mod uniform;
 mod weights;
 
-pub use weights::{RandomWeights, WeightRange};
+pub use parts::{DrawnEdges, EdgeParts};
+pub use weights::{ArcWeights, RandomWeights, WeightRange};
 
 use crate::graph::{
-    Coordinates, Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, SelfLoops, Unit, VertexId,
+    Coordinates, Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, MAX_VERTICES, SelfLoops, Unit, VertexId,
 };
 use crate::{Control, Error, Graph, Plan, Result, available_memory, memory};
 use spec::Options;
@@ -160,11 +163,16 @@ trait Generator {
     fn draw(&self, seed: u64) -> Result<Edges>;
 }
 
+/// Draws the edges of a part.
+type DrawPart<T> = Box<dyn Fn(usize) -> Result<T> + Sync>;
+
 /// Edges not drawn yet, in parts that can be drawn in any order.
 enum Edges {
     Parts {
         count: usize,
-        draw: Box<dyn Fn(usize) -> Result<EdgeList<Unit>> + Sync>,
+        draw: DrawPart<EdgeList<Unit>>,
+        /// The same for graphs with more vertices than a [`VertexId`] can tell apart, if the generator makes such graphs.
+        draw_wide: Option<DrawPart<Vec<(u64, u64)>>>,
     },
     /// Already drawn, with lengths.
     Lengths(EdgeList<u32>),
@@ -175,19 +183,34 @@ enum Edges {
 impl Edges {
     /// `count` parts, each drawn from its index.
     fn by_part(count: usize, draw: impl Fn(usize) -> Result<EdgeList<Unit>> + Sync + 'static) -> Self {
-        Edges::Parts { count, draw: Box::new(draw) }
+        Edges::Parts { count, draw: Box::new(draw), draw_wide: None }
     }
 
     /// `count` edges, each drawn from its index.
-    fn by_index(count: u64, draw: impl Fn(u64) -> (VertexId, VertexId) + Sync + 'static) -> Self {
+    fn by_index(count: u64, draw: impl Fn(u64) -> (u64, u64) + Send + Sync + 'static) -> Self {
         const EDGES_PER_PART: u64 = 1 << 16;
-        Edges::by_part(count.div_ceil(EDGES_PER_PART) as usize, move |part| {
+        let range = move |part: usize| {
             let first = part as u64 * EDGES_PER_PART;
-            let end = count.min(first + EDGES_PER_PART);
-            let mut edges = memory::with_capacity("the edges of a part", (end - first) as usize)?;
-            edges.extend((first..end).map(&draw));
-            Ok(EdgeList { weights: vec![Unit; edges.len()], edges })
-        })
+            first..count.min(first + EDGES_PER_PART)
+        };
+        let draw = Arc::new(draw);
+        let draw_wide = draw.clone();
+        let narrow = |(u, v): (u64, u64)| (u as VertexId, v as VertexId);
+        Edges::Parts {
+            count: count.div_ceil(EDGES_PER_PART) as usize,
+            draw: Box::new(move |part| {
+                let range = range(part);
+                let mut edges = memory::with_capacity("the edges of a part", (range.end - range.start) as usize)?;
+                edges.extend(range.map(|index| narrow(draw(index))));
+                Ok(EdgeList { weights: vec![Unit; edges.len()], edges })
+            }),
+            draw_wide: Some(Box::new(move |part| {
+                let range = range(part);
+                let mut edges = memory::with_capacity("the edges of a part", (range.end - range.start) as usize)?;
+                edges.extend(range.map(|index| draw_wide(index)));
+                Ok(edges)
+            })),
+        }
     }
 }
 
@@ -242,7 +265,13 @@ impl FromStr for Recipe {
 
     /// Parses a specification; [`Error::InvalidRequest`] says what is wrong with it.
     fn from_str(text: &str) -> Result<Self> {
-        let options = Options::parse(text)?;
+        Recipe::parse(text, MAX_VERTICES)
+    }
+}
+
+impl Recipe {
+    fn parse(text: &str, most_vertices: u64) -> Result<Self> {
+        let options = Options::parse(text, most_vertices)?;
         let shape = match options.info.name {
             name if name == kronecker::INFO.name => Shape::Kronecker(kronecker::Kronecker::parse(&options)?),
             name if name == uniform::INFO.name => Shape::Uniform(uniform::Uniform::parse(&options)?),
@@ -405,12 +434,17 @@ impl Recipe {
     ///
     /// [`Error::OutOfMemory`] if the plan needs more memory than is available, and [`Error::Interrupted`].
     pub fn generate(&self, control: &Control) -> Result<Graph> {
+        if self.vertices() > MAX_VERTICES {
+            return Err(Error::invalid(format!(
+                "`{self}` has more vertices than the {MAX_VERTICES} that one machine takes"
+            )));
+        }
         self.plan().check(available_memory())?;
         control.check()?;
         let direction = if self.is_directed() { Direction::Directed } else { Direction::Undirected };
         let builder = GraphBuilder::new().vertices(self.vertices()).direction(direction).self_loops(SelfLoops::Drop);
         let graph = match self.shape.generator().draw(self.seed)? {
-            Edges::Parts { count, draw } => {
+            Edges::Parts { count, draw, .. } => {
                 let done = AtomicU64::new(0);
                 let draw_part = |part| {
                     let edges = draw(part)?;

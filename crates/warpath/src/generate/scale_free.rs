@@ -14,7 +14,6 @@ use super::random::{Permutation, RandomPairs, Stream};
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo, purpose};
 use crate::Result;
-use crate::graph::VertexId;
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
     name: "scale-free",
@@ -78,7 +77,7 @@ impl Generator for ScaleFree {
             } else {
                 pairs.at(index - hub_edges)
             };
-            (names.at(u) as VertexId, names.at(v) as VertexId)
+            (names.at(u), names.at(v))
         }))
     }
 }

@@ -1,7 +1,6 @@
 //! Parses the specification of a generated graph: `NAME:SIZE[,option=value]..`.
 
 use super::{COMMON_OPTIONS, DEFAULT_SEED, EDGES_PER_VERTEX, GENERATORS, GeneratorInfo, WeightRange};
-use crate::graph::MAX_VERTICES;
 use crate::{Error, Result};
 
 /// A specification, taken apart and checked against the options that its generator has.
@@ -9,11 +8,14 @@ pub(super) struct Options<'a> {
     specification: &'a str,
     pub(super) info: &'static GeneratorInfo,
     pub(super) size: &'a str,
+    /// The most vertices that are possible.
+    pub(super) most_vertices: u64,
     settings: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Options<'a> {
-    pub(super) fn parse(specification: &'a str) -> Result<Self> {
+    /// Takes a specification apart; `most_vertices` bounds the size of its graph.
+    pub(super) fn parse(specification: &'a str, most_vertices: u64) -> Result<Self> {
         let (name, rest) = specification.split_once(':').unwrap_or((specification, ""));
         let Some(info) = GENERATORS.iter().find(|info| info.name == name) else {
             let names: Vec<&str> = GENERATORS.iter().map(|info| info.name).collect();
@@ -21,7 +23,7 @@ impl<'a> Options<'a> {
         };
         let mut words = rest.split(',');
         let size = words.next().unwrap_or("");
-        let mut options = Options { specification, info, size, settings: Vec::new() };
+        let mut options = Options { specification, info, size, most_vertices, settings: Vec::new() };
         if size.is_empty() || size.contains('=') {
             return Err(options.error(format!("the size is missing: {name}:{}", info.size)));
         }
@@ -86,18 +88,19 @@ impl<'a> Options<'a> {
 
     /// A size that is a number of vertices.
     pub(super) fn vertices(&self, least: u64) -> Result<u64> {
+        let most = self.most_vertices;
         match self.size.parse() {
-            Ok(vertices) if (least..=MAX_VERTICES).contains(&vertices) => Ok(vertices),
-            _ => Err(self.error(format!("`{}` is not a number of vertices from {least} to {MAX_VERTICES}", self.size))),
+            Ok(vertices) if (least..=most).contains(&vertices) => Ok(vertices),
+            _ => Err(self.error(format!("`{}` is not a number of vertices from {least} to {most}", self.size))),
         }
     }
 
     /// A size that is the binary logarithm of the number of vertices.
     pub(super) fn scale(&self) -> Result<u32> {
-        const GREATEST: u32 = MAX_VERTICES.ilog2();
+        let greatest = self.most_vertices.ilog2();
         match self.size.parse() {
-            Ok(scale) if scale <= GREATEST => Ok(scale),
-            _ => Err(self.error(format!("`{}` is not a scale from 0 to {GREATEST}", self.size))),
+            Ok(scale) if scale <= greatest => Ok(scale),
+            _ => Err(self.error(format!("`{}` is not a scale from 0 to {greatest}", self.size))),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::random::RandomPairs;
 use super::spec::Options;
 use super::{Edges, Generator, GeneratorInfo, purpose};
 use crate::Result;
-use crate::graph::VertexId;
+use crate::graph::MAX_VERTICES;
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
     name: "uniform",
@@ -31,6 +31,10 @@ pub(super) struct Uniform {
 impl Uniform {
     pub(super) fn parse(options: &Options<'_>) -> Result<Self> {
         let recipe = Uniform { scale: options.scale()?, edges_per_vertex: options.edges_per_vertex()? };
+        // More pairs than 2^64 have no number each.
+        if recipe.vertices() > MAX_VERTICES {
+            return Err(options.error(format!("`{}` is not a scale from 0 to {}", options.size, MAX_VERTICES.ilog2())));
+        }
         let possible = RandomPairs::count(recipe.vertices());
         if recipe.edges() > possible {
             return Err(options.error(format!(
@@ -54,10 +58,7 @@ impl Generator for Uniform {
 
     fn draw(&self, seed: u64) -> Result<Edges> {
         let pairs = RandomPairs::new(seed, purpose::EDGES, self.vertices());
-        Ok(Edges::by_index(self.edges(), move |index| {
-            let (u, v) = pairs.at(index);
-            (u as VertexId, v as VertexId)
-        }))
+        Ok(Edges::by_index(self.edges(), move |index| pairs.at(index)))
     }
 }
 

@@ -12,7 +12,7 @@ use std::str::FromStr;
 use rayon::prelude::*;
 
 use super::purpose;
-use super::random::Stream;
+use super::random::{Stream, mix};
 use crate::graph::{Graph, VertexId, Weights};
 use crate::{Error, Result, memory};
 
@@ -109,6 +109,48 @@ impl FromStr for RandomWeights {
     }
 }
 
+/// Random weights of arcs, each found from the ends of its arc: what [`Graph::with_random_weights`] gives the arcs of a graph,
+/// for graphs that are not in memory as a whole.
+///
+/// ```
+/// use warpath::generate::{ArcWeights, WeightRange};
+/// let weights = ArcWeights::new(WeightRange { low: 1, high: 255 }, 7, false)?;
+/// assert_eq!(weights.bits(3, 5), weights.bits(5, 3));
+/// assert!((1..=255).contains(&weights.bits(1 << 40, 5)));
+/// # Ok::<(), warpath::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ArcWeights {
+    random: Stream,
+    low: i64,
+    span: u64,
+    directed: bool,
+}
+
+impl ArcWeights {
+    /// The weights that a seed chooses from a range; both arcs of an edge get the same one unless the graph is directed.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if the range is empty or does not fit 32 bits.
+    pub fn new(range: WeightRange, seed: u64, directed: bool) -> Result<Self> {
+        range.check()?;
+        let span = range.high.abs_diff(range.low) + 1;
+        Ok(ArcWeights { random: Stream::new(seed, purpose::WEIGHTS), low: range.low, span, directed })
+    }
+
+    /// The weight of the arc from `u` to `v`: a `u32`, or the bits of an `i32` if the range begins below zero. O(1).
+    #[inline]
+    pub fn bits(&self, u: u64, v: u64) -> u32 {
+        let (first, second) = if self.directed || u < v { (u, v) } else { (v, u) };
+        let narrow = (first | second) >> 32 == 0;
+        // Two numbers of 64 bits have no room in one: the first is mixed, so that pairs hardly ever meet.
+        let index = if narrow { first << 32 | second } else { mix(first).wrapping_add(second) };
+        // Addition modulo 2^32 gives the same bits with and without sign, and the sum fits.
+        (self.low as u32).wrapping_add(self.random.below(index, self.span) as u32)
+    }
+}
+
 impl Graph {
     /// The same graph with uniform random integer weights from `low` to `high`, both included, the same for a seed on
     /// every machine: `u32`, or `i32` if `low` is below zero. The two arcs of an undirected edge get the same weight;
@@ -125,17 +167,11 @@ impl Graph {
     ///
     /// If `low` is greater than `high`, they do not fit 32 bits, or there is no memory for the weights.
     pub fn with_random_weights(self, low: i64, high: i64, seed: u64) -> Result<Graph> {
-        WeightRange { low, high }.check()?;
-        let random = Stream::new(seed, purpose::WEIGHTS);
-        let (span, directed) = (high.abs_diff(low) + 1, self.is_directed());
-        let above_low = |u: VertexId, v: VertexId| {
-            let (first, second) = if directed || u < v { (u, v) } else { (v, u) };
-            random.below(u64::from(first) << 32 | u64::from(second), span) as u32
-        };
-        // Addition modulo 2^32 gives the same bits with and without sign, and the sum fits.
+        let range = WeightRange { low, high };
+        let of = ArcWeights::new(range, seed, self.is_directed())?;
         let mut bits: Vec<u32> = memory::zeroed("weights of arcs", self.arcs())?;
         for_each_row(&self, &mut bits, |u, heads, row| {
-            row.iter_mut().zip(heads).for_each(|(slot, &v)| *slot = (low as u32).wrapping_add(above_low(u, v)));
+            row.iter_mut().zip(heads).for_each(|(slot, &v)| *slot = of.bits(u.into(), v.into()));
         });
         let weights =
             if low < 0 { Weights::I32(bytemuck::allocation::cast_vec::<u32, i32>(bits)) } else { Weights::U32(bits) };

@@ -74,6 +74,8 @@ min_plus!(
 /// if `$wide`, and the weights have two types of distance.
 ///
 /// With `each`: an array that lists the value of the expression for each of these semirings, the narrow one first.
+#[macro_export]
+#[doc(hidden)]
 macro_rules! with_min_plus {
     (each $kind:expr, $semiring:ident => $body:expr) => {
         match $kind {
@@ -101,7 +103,7 @@ macro_rules! with_min_plus {
         }
     };
 }
-pub(crate) use with_min_plus;
+pub use with_min_plus;
 
 /// The names of the semirings for weights of this type, the narrow one first.
 pub(crate) fn semirings_of(kind: WeightKind) -> &'static [&'static str] {

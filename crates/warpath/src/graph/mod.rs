@@ -32,8 +32,10 @@ pub(crate) use growth::Growth;
 #[cfg(any(feature = "petgraph", feature = "sprs"))]
 pub use interop::EdgeWeight;
 pub use labels::{Labels, StringLabels};
+pub(crate) use min_plus::semirings_of;
+#[doc(hidden)]
+pub use min_plus::with_min_plus;
 pub use min_plus::{F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32};
-pub(crate) use min_plus::{semirings_of, with_min_plus};
 pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
 pub(crate) use survey::{check_offsets, survey};
 pub use weights::{

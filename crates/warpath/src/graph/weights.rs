@@ -192,6 +192,17 @@ impl Weights {
         }
     }
 
+    /// The bytes of the array; none of unit weights.
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Weights::Unit(_) => &mut [],
+            Weights::U32(values) => bytemuck::cast_slice_mut(values),
+            Weights::I32(values) => bytemuck::cast_slice_mut(values),
+            Weights::F32(values) => bytemuck::cast_slice_mut(values),
+            Weights::F64(values) => bytemuck::cast_slice_mut(values),
+        }
+    }
+
     pub(crate) fn owned_bytes(&self) -> u64 {
         with_weights!(self, values => size_of_val(values.as_slice()) as u64)
     }

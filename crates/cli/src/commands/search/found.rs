@@ -133,6 +133,32 @@ impl Found {
         Found { sources: tree.sources().iter().map(|&source| name(source)).collect(), measures }
     }
 
+    /// What the ranks of an MPI run found, and the distances of the targets.
+    #[cfg(feature = "mpi")]
+    pub(super) fn of_ranks(
+        sources: Vec<String>,
+        found: &warpath_mpi::Found,
+        targets: impl Iterator<Item = (String, Option<warpath::Distance>)>,
+    ) -> Self {
+        let target = |(vertex, distance): (String, Option<warpath::Distance>)| Target {
+            vertex,
+            distance: distance.map(print::number),
+            source: None,
+            paths: None,
+        };
+        let measures = Measures {
+            reached: found.reached,
+            max_distance: found.max_distance.map(print::number),
+            distance_sum: print::sum(found.distance_sum),
+            targets: targets.map(target).collect(),
+            path_counts: None,
+            verified: found.verified.then_some(true),
+            order: Vec::new(),
+            counters: Counters::default(),
+        };
+        Found { sources, measures }
+    }
+
     /// Notes that the certificate was checked.
     pub(super) fn is_verified(&mut self) {
         self.measures.verified = Some(true);

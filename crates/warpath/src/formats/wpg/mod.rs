@@ -34,9 +34,11 @@
 //! each block of 1 MiB of the file from byte 256 up to this section, and then the CRC-32 of these checksums. The file
 //! ends there.
 
+mod part;
 mod read;
 mod write;
 
+pub use part::{RowRange, StoredRows};
 use read::read;
 pub(super) use write::write;
 

@@ -48,17 +48,10 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
         WeightKind::F32 => Weights::F32(zeros(section[WEIGHTS])?),
         WeightKind::F64 => Weights::F64(zeros(section[WEIGHTS])?),
     };
-    let weights_bytes = match &mut weights {
-        Weights::Unit(_) => &mut [],
-        Weights::U32(values) => bytemuck::cast_slice_mut(values),
-        Weights::I32(values) => bytemuck::cast_slice_mut(values),
-        Weights::F32(values) => bytemuck::cast_slice_mut(values),
-        Weights::F64(values) => bytemuck::cast_slice_mut(values),
-    };
     let mut arrays: Vec<(Section, &mut [u8])> = vec![
         (section[OFFSETS], bytemuck::cast_slice_mut(&mut offsets)),
         (section[TARGETS], bytemuck::cast_slice_mut(&mut targets)),
-        (section[WEIGHTS], weights_bytes),
+        (section[WEIGHTS], weights.bytes_mut()),
         (section[NAMES], bytemuck::cast_slice_mut(&mut names)),
         (section[TEXT], &mut text),
     ];
@@ -78,11 +71,7 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     let csr = Csr::trusted(offsets, targets, weights);
     let found = csr.survey(header.flags & DIRECTED == 0);
     found.check(csr.offsets(), csr.targets()).map_err(about_input)?;
-    let labels = match header.names {
-        CONSECUTIVE => Labels::range(header.first_name, header.vertices),
-        INTEGERS => Labels::Integers(ascending(names)?),
-        _ => Labels::Strings(read_strings(&names, &text)?),
-    };
+    let labels = read_names(&header, names, &text)?;
     let counts = InputCounts { lines: header.lines, self_loops: header.self_loops, parallel: header.parallel };
     let directed = header.flags & DIRECTED != 0;
     if found.asymmetry != 0 {
@@ -109,7 +98,16 @@ pub(super) fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     }
 }
 
-fn damaged<T>(what: &str) -> Result<T> {
+/// The names of vertices, all of them or consecutive ones; `text` begins with the first of them.
+pub(super) fn read_names(header: &Header, names: Vec<u64>, text: &[u8]) -> Result<Labels> {
+    Ok(match header.names {
+        CONSECUTIVE => Labels::range(header.first_name, header.vertices),
+        INTEGERS => Labels::Integers(ascending(names)?),
+        _ => Labels::Strings(read_strings(&names, text)?),
+    })
+}
+
+pub(super) fn damaged<T>(what: &str) -> Result<T> {
     Err(InputError::new(format!("the `.wpg` file is damaged: {what}")).into())
 }
 
@@ -202,13 +200,18 @@ impl StoredArray {
 }
 
 /// Room for a section, all zeros.
-fn zeros<T: bytemuck::Pod>(section: Section) -> Result<Vec<T>> {
+pub(super) fn zeros<T: bytemuck::Pod>(section: Section) -> Result<Vec<T>> {
     Ok(on_huge_pages(memory::zeroed("an array of the file", section.length as usize / size_of::<T>())?))
 }
 
 /// Copies these sections into their arrays, and compares the checksum of every block on the way. An empty array marks an
 /// unwanted section: blocks with nothing that is wanted are not read.
-fn copy_sections(opened: &Opened, header: &Header, arrays: Vec<(Section, &mut [u8])>, control: &Control) -> Result<()> {
+pub(super) fn copy_sections(
+    opened: &Opened,
+    header: &Header,
+    arrays: Vec<(Section, &mut [u8])>,
+    control: &Control,
+) -> Result<()> {
     let Section { offset: end, length } = header.sections[CHECKSUMS];
     let mut table = vec![0; length as usize];
     opened.read_at(end, &mut table)?;

@@ -1,0 +1,372 @@
+//! `--engine mpi`: a search by all ranks of an MPI run. Every rank runs the command; rank 0 prints.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use warpath::formats::{PartialFile, check_output};
+use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
+use warpath::graph::{Labels, VertexId};
+use warpath::tables::{csv_field, write_npy, write_npy_part};
+use warpath::{Control, Error};
+use warpath_mpi::{
+    DEFAULT_TIMEOUT, Failed, Found, Names, Outcome, PartFacts, Problem, RankPlan, Search, Source, Weighting, World,
+    write_together,
+};
+
+use super::SearchCommand;
+use super::found::Found as Shown;
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::output::OutputKind;
+use crate::print::{self, Available, Table};
+use crate::progress;
+use crate::setup::{GraphFacts, PeakBytes, Times, inputs};
+
+/// The time that ranks wait for each other, from the name of the engine: `mpi` or `mpi:timeout=SECONDS`.
+pub(super) fn timeout(engine: &str) -> Result<Duration, Failure> {
+    let Some((_, option)) = engine.split_once(':') else { return Ok(DEFAULT_TIMEOUT) };
+    let seconds = option.strip_prefix("timeout=").and_then(|seconds| seconds.parse().ok());
+    match seconds {
+        Some(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
+        _ => {
+            Err(Failure::usage(format!("`{engine}` is not `mpi` or `mpi:timeout=SECONDS` with a whole number from 1")))
+        }
+    }
+}
+
+/// Runs the search on all ranks. Ranks but the one that reports an error end silently, with the same code.
+pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
+    let control = progress::control(crate::arguments::ShowProgress::Never);
+    let world = World::start(timeout(&command.solving.engine.engine)?, &control)?;
+    match on_ranks(command, algorithm, &world, &control) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(Failed::Here(error)) => Err(error.into()),
+        Err(Failed::Elsewhere(kind)) => Ok(ExitCode::of(kind)),
+    }
+}
+
+fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World, control: &Control) -> Outcome<()> {
+    let is_first = world.rank() == 0;
+    world.agree(check(command))?;
+    let created = command.search.output.as_deref().filter(|_| is_first).map(|path| create(command, path, control));
+    let file = world.agree(created.transpose())?;
+    let source = world.agree(source(command))?;
+    let names = Names::load(world, &source)?;
+    let find = |list: &[String]| list.iter().map(|name| names.find(world, name)).collect::<Outcome<Vec<u64>>>();
+    let (sources, targets) = (find(&command.search.source)?, find(&command.search.target)?);
+    let search = Search {
+        problem: if command.ignores_weights { Problem::Bfs } else { Problem::Sssp },
+        sources,
+        algorithm: algorithm.map(str::to_owned),
+        predecessors: command.search.predecessors,
+        verify: command.search.verify,
+        memory: command.solving.common.memory,
+    };
+    if command.solving.plan.plan {
+        let planned = search.plan(world, &source)?;
+        if is_first {
+            world.agree(print_plan(command, world, &planned))?;
+        } else {
+            world.agree(Ok(()))?;
+        }
+        return world.agree(planned.plan.check(planned.available));
+    }
+    let found = search.run(world, &source)?;
+    let start = Instant::now();
+    let reached = found.distances_of(world, &targets)?;
+    if command.search.output.is_some() {
+        write(command, world, &names, &found, file)?;
+    }
+    let writing = start.elapsed().as_secs_f64();
+    let ranks = Ranks::of(world, &found)?;
+    world.agree(if is_first { print_found(command, &source, &found, &reached, &ranks, writing) } else { Ok(()) })
+}
+
+/// An error for options that ranks do not have.
+fn check(command: &SearchCommand<'_>) -> Result<(), Error> {
+    let (search, graph) = (command.search, command.graph);
+    let absent = [
+        ("--sources", search.sources.is_some()),
+        ("--cutoff", search.cutoff.is_some()),
+        ("--reverse", search.reverse),
+        ("--all-rows", search.all_rows),
+        ("--count-paths", command.count_paths),
+        ("--isochrones", command.isochrones.is_some()),
+        ("--plot", search.map.plot.is_some()),
+        ("--coordinates", search.map.coordinates.is_some()),
+        ("--statistics", command.solving.statistics),
+        ("--threads", command.solving.common.threads.is_some()),
+        ("--from", graph.from_column.is_some()),
+        ("--directed", graph.directed),
+        ("--undirected", graph.undirected),
+        ("--format", graph.format.is_some()),
+        ("--first-line", graph.first_line.is_some()),
+        ("--separator", graph.separator.is_some()),
+        ("--decimal", graph.decimal.is_some()),
+        ("--drop-self-loops", graph.drop_self_loops),
+        ("--keep-parallel-edges", graph.keep_parallel_edges),
+        ("--largest-component", graph.largest_component),
+        ("--allow-isolated", graph.allow_isolated),
+    ];
+    match absent.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::invalid(format!("`{option}` is not possible with `--engine mpi`"))),
+        None => Ok(()),
+    }
+}
+
+fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result<PartialFile, Error> {
+    let several = command.search.source.len() > 1;
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npy") if command.search.predecessors => Err(Error::invalid(
+            "a .npy holds the distances of all vertices and nothing else; `--predecessors` needs a .csv",
+        )),
+        Some("csv") if several => Err(Error::invalid(
+            "ranks do not tell the nearest of several sources, which a .csv has a column for; a .npy holds the distances",
+        )),
+        Some("npy" | "csv") => {
+            check_output(path, &inputs(command.graph, &[]))?;
+            PartialFile::create(path, control)
+        }
+        _ => Err(Error::invalid(format!("`{}`: ranks write a .csv or a .npy", path.display()))),
+    }
+}
+
+fn source(command: &SearchCommand<'_>) -> Result<Source<'static>, Error> {
+    let name = &command.graph.graph;
+    let weighting = match command.graph.weights.as_deref() {
+        None => Weighting::AsStored,
+        Some("unit") => Weighting::Unit,
+        Some(text) => match text.strip_prefix("random:") {
+            Some(random) => {
+                let RandomWeights { range, seed } = random.parse()?;
+                let of_recipe = name.to_str().filter(|text| Recipe::looks_like(text) && !name.exists());
+                let own = of_recipe.map(Recipe::beyond_one_machine).transpose()?.map_or(DEFAULT_SEED, |r| r.seed());
+                Weighting::Random(range, seed.unwrap_or(own))
+            }
+            None => {
+                return Err(Error::invalid(format!(
+                    "with `--engine mpi`, weights are those of the graph, `unit` or `random:LO..HI`, not `{text}`"
+                )));
+            }
+        },
+    };
+    Source::open(name, weighting)
+}
+
+fn print_plan(command: &SearchCommand<'_>, world: &World, planned: &RankPlan) -> Result<(), Error> {
+    let available = Available { memory: planned.available, device: None, disk: None };
+    let as_json = command.solving.common.json;
+    if !as_json {
+        let mut table = Table::new();
+        table.row("ranks", format!("{}; below is the plan of rank 0", world.ranks()));
+        table.row("most arcs", format!("{:.2} times the average", planned.imbalance));
+        table.row("most memory", format!("{} on one rank", print::bytes(planned.greatest_bytes)));
+        table.print().map_err(Failure::into_error)?;
+    }
+    print::plan(None, &planned.plan, available, as_json).map_err(Failure::into_error)
+}
+
+/// Writes the distances of all ranks to one file, in the order of the vertices.
+fn write(
+    command: &SearchCommand<'_>,
+    world: &World,
+    names: &Names,
+    found: &Found,
+    file: Option<PartialFile>,
+) -> Outcome<()> {
+    let path = command.search.output.as_deref().unwrap_or(Path::new(""));
+    let kind = world.agree(OutputKind::of(path).map_err(Failure::into_error))?;
+    let is_first = world.rank() == 0;
+    if !kind.is_table() {
+        let vertices = world.total(found.distances.len() as u64) as usize;
+        return write_together(world, file, |out| {
+            if is_first {
+                return write_npy(out, &[vertices], &found.distances);
+            }
+            write_npy_part(out, &found.distances)
+        });
+    }
+    let tails: Option<Vec<u64>> = found.predecessors.as_ref().map(|tails| tails.iter().flatten().copied().collect());
+    let tails = match tails {
+        Some(tails) => Some(names.of(world, &tails)?),
+        None => None,
+    };
+    write_together(world, file, |out| {
+        if is_first {
+            let parent = if tails.is_some() { ",predecessor" } else { "" };
+            writeln!(out, "vertex,distance{parent}")?;
+        }
+        write_rows(out, names.own(), found, tails.as_deref())
+    })
+}
+
+/// The rows of a .csv, as one machine writes them.
+fn write_rows(out: &mut dyn Write, names: &Labels, found: &Found, tails: Option<&[String]>) -> std::io::Result<()> {
+    let mut tails = tails.unwrap_or_default().iter();
+    for vertex in 0..found.distances.len() {
+        out.write_all(csv_field(&names.name(vertex as VertexId)).as_bytes())?;
+        out.write_all(b",")?;
+        if let Some(distance) = found.distances.get(vertex) {
+            write!(out, "{distance}")?;
+        }
+        if let Some(predecessors) = &found.predecessors {
+            let name = predecessors[vertex].and_then(|_| tails.next());
+            write!(out, ",{}", name.map_or("".into(), |name| csv_field(name)))?;
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// The answer as JSON: as one machine gives it, and what the ranks did.
+#[derive(Debug, Serialize)]
+struct RanksAnswer<'a> {
+    engine: &'static str,
+    engine_reason: &'static str,
+    algorithm: &'static str,
+    reason: &'static str,
+    number_type: &'static str,
+    repeated_wide: bool,
+    threads: usize,
+    graph: GraphFacts,
+    reverse: bool,
+    #[serde(flatten)]
+    found: Shown,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+    ranks: &'a Ranks,
+}
+
+/// What the ranks did.
+#[derive(Debug, Serialize)]
+struct Ranks {
+    count: usize,
+    /// Where the time of the search went, on average.
+    mean_seconds: SearchSeconds,
+    /// The rank that computed longest.
+    slowest: Slowest,
+    /// Of all ranks, during the search.
+    bytes: u64,
+    messages: u64,
+    /// Bytes that each rank gave to reductions.
+    reduced_bytes: u64,
+    /// How often all ranks met.
+    meetings: u64,
+    hubs: u64,
+    /// Of all ranks: vertices that a rank knows and another one owns.
+    ghosts: u64,
+    /// How many times the average the rank with most arcs has.
+    imbalance: f64,
+}
+
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+struct SearchSeconds {
+    compute: f64,
+    exchange: f64,
+    wait: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Slowest {
+    rank: usize,
+    #[serde(flatten)]
+    seconds: SearchSeconds,
+}
+
+impl Ranks {
+    fn of(world: &World, found: &Found) -> Outcome<Self> {
+        let all = found.of_all_ranks(world)?;
+        let seconds = |found: &warpath_mpi::RankFacts| SearchSeconds {
+            compute: (found.solve - found.traffic.exchange - found.traffic.wait).max(0.0),
+            exchange: found.traffic.exchange,
+            wait: found.traffic.wait,
+        };
+        let mean =
+            |of: fn(&SearchSeconds) -> f64| all.iter().map(|found| of(&seconds(found))).sum::<f64>() / all.len() as f64;
+        let longest =
+            |(_, a): &(usize, SearchSeconds), (_, b): &(usize, SearchSeconds)| a.compute.total_cmp(&b.compute);
+        let slowest = all.iter().map(seconds).enumerate().max_by(longest).unwrap_or_default();
+        let sum = |of: fn(&PartFacts) -> u64| all.iter().map(|found| of(&found.part)).sum::<u64>();
+        let most = all.iter().map(|found| found.part.arcs).max().unwrap_or(0);
+        let arcs = sum(|part| part.arcs);
+        Ok(Ranks {
+            count: all.len(),
+            mean_seconds: SearchSeconds {
+                compute: mean(|seconds| seconds.compute),
+                exchange: mean(|seconds| seconds.exchange),
+                wait: mean(|seconds| seconds.wait),
+            },
+            slowest: Slowest { rank: slowest.0, seconds: slowest.1 },
+            bytes: all.iter().map(|found| found.traffic.bytes).sum(),
+            messages: all.iter().map(|found| found.traffic.messages).sum(),
+            reduced_bytes: found.traffic.reduced_bytes,
+            meetings: found.traffic.meetings,
+            hubs: found.part.hubs,
+            ghosts: sum(|part| part.ghosts),
+            imbalance: if arcs > 0 { most as f64 * all.len() as f64 / arcs as f64 } else { 1.0 },
+        })
+    }
+}
+
+fn print_found(
+    command: &SearchCommand<'_>,
+    source: &Source<'_>,
+    found: &Found,
+    targets: &[Option<warpath::Distance>],
+    ranks: &Ranks,
+    writing: f64,
+) -> Result<(), Error> {
+    let seconds = Times {
+        load: found.seconds.load,
+        solve: found.seconds.solve,
+        predecessors: found.seconds.predecessors,
+        verify: found.seconds.verify,
+        write: writing,
+        ..Default::default()
+    };
+    let kind = if command.ignores_weights { "unit" } else { source.weight_kind().name() };
+    let graph = GraphFacts::new(source.vertices(), found.arcs, source.is_directed(), kind);
+    let targets = command.search.target.iter().cloned().zip(targets.iter().copied());
+    let shown = Shown::of_ranks(command.search.source.clone(), found, targets);
+    let common = &command.solving.common;
+    if common.json {
+        let answer = RanksAnswer {
+            engine: "mpi",
+            engine_reason: "it was asked for",
+            algorithm: found.algorithm,
+            reason: "the first that fits the graph, or the one that was asked for",
+            number_type: found.number_type,
+            repeated_wide: found.repeated_wide,
+            threads: 1,
+            graph,
+            reverse: false,
+            found: shown,
+            seconds,
+            peak_bytes: PeakBytes::of_host(),
+            ranks,
+        };
+        return print::json(&answer).map_err(Failure::into_error);
+    }
+    if common.quiet {
+        return Ok(());
+    }
+    let mut table = Table::new();
+    table.row("graph", graph.text());
+    let wide = if found.repeated_wide { ", repeated with 64-bit distances" } else { "" };
+    let on = print::count(ranks.count, "rank", "ranks");
+    table.row(command.problem, format!("{} on {on}, {}{wide}", found.algorithm, found.number_type));
+    shown.rows(&mut table, source.vertices() as usize, false);
+    let SearchSeconds { compute, exchange, wait } = ranks.slowest.seconds;
+    let [compute, exchange, wait] = [compute, exchange, wait].map(print::seconds);
+    table.row("slowest", format!("rank {}: compute {compute}, exchange {exchange}, wait {wait}", ranks.slowest.rank));
+    let messages = print::count(ranks.messages, "message", "messages");
+    let meetings = print::grouped(ranks.meetings.into());
+    table.row("sent", format!("{} in {messages}; the ranks met {meetings} times", print::bytes(ranks.bytes)));
+    if let Some(output) = &command.search.output {
+        table.row("written", output.display().to_string());
+    }
+    table.row("time", seconds.text());
+    table.print().map_err(Failure::into_error)
+}

@@ -1,0 +1,60 @@
+//! Breadth-first search from tails to heads: every rank expands its vertices of the frontier, level by level.
+//!
+//! A head that the rank owns gets its level at once. A ghost is reported to its owner the first time it is met; a message is one
+//! word, the number of the vertex at its owner, and no rank reports a vertex twice. A hub is marked in a set of bits that the ranks
+//! reduce. So a rank sends at most one word for each ghost in the whole search, and meets the others three times a level, four
+//! times if there are hubs.
+//!
+//! Work O(V + E) for all ranks; O(ghosts) words sent by a rank, O(levels) meetings.
+//!
+//! Source: A. Buluç, K. Madduri, Parallel breadth-first search on distributed memory systems, SC 2011, section 3.1 (1-D), with the
+//! delegates of Pearce et al. 2014.
+
+use warpath::Result;
+
+use super::{RankAlgorithm, Search};
+use crate::allocation::with_capacity;
+use crate::world::{Outcome, World};
+
+pub(super) const INFO: RankAlgorithm = RankAlgorithm {
+    name: "top-down",
+    source: "Buluç and Madduri 2011, 1-D, with hubs as in Pearce et al. 2014",
+    undirected_only: false,
+};
+
+pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
+    while search.size(world).vertices > 0 {
+        world.agree(expand(world, search))?;
+        search.advance(world);
+    }
+    Ok(())
+}
+
+/// Finds the next level from the frontier.
+pub(super) fn expand(world: &World, search: &mut Search<'_>) -> Result<()> {
+    let graph = search.graph;
+    let (owned, rows) = (graph.owned_count(), graph.rows());
+    let mut outgoing: Vec<Vec<u32>> = with_capacity("messages to other ranks", world.ranks())?;
+    outgoing.resize(world.ranks(), Vec::new());
+    let (frontier, hubs) = (std::mem::take(&mut search.frontier), std::mem::take(&mut search.hubs));
+    for &vertex in frontier.iter().chain(&hubs) {
+        for &head in graph.heads(vertex as usize) {
+            let head = head as usize;
+            if head < owned {
+                search.reach(head);
+            } else if head < rows {
+                if search.levels[head] == super::UNREACHED {
+                    search.found_hubs.insert(head - owned);
+                }
+            } else if search.known_ghosts.insert(head - rows) {
+                let (owner, number) = graph.home_of(head);
+                outgoing[owner].push(number);
+            }
+        }
+    }
+    (search.frontier, search.hubs) = (frontier, hubs);
+    for &vertex in &world.exchange(&outgoing)?.words {
+        search.reach(vertex as usize);
+    }
+    Ok(())
+}

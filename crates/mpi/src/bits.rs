@@ -1,0 +1,65 @@
+//! Sets of small numbers, a bit each.
+
+use warpath::Result;
+
+use crate::allocation::filled;
+
+/// A set of numbers below a length.
+#[derive(Debug, Clone)]
+pub(crate) struct Bits(Vec<u64>);
+
+impl Bits {
+    /// The empty set of numbers below `length`.
+    pub(crate) fn new(what: &str, length: usize) -> Result<Self> {
+        filled(what, length.div_ceil(64), 0).map(Bits)
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, number: usize) -> bool {
+        self.0[number / 64] >> (number % 64) & 1 == 1
+    }
+
+    /// Adds a number; returns whether it is new.
+    #[inline]
+    pub(crate) fn insert(&mut self, number: usize) -> bool {
+        let word = &mut self.0[number / 64];
+        let bit = 1 << (number % 64);
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    /// The words, of 64 numbers each.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.0
+    }
+
+    /// The numbers, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().flat_map(|(index, &word)| {
+            std::iter::successors((word != 0).then_some(word), |rest| Some(rest & (rest - 1)).filter(|&rest| rest != 0))
+                .map(move |rest| index * 64 + rest.trailing_zeros() as usize)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_back_ascending() {
+        let mut set = Bits::new("a set", 200).unwrap();
+        let numbers = [0, 1, 63, 64, 127, 128, 199];
+        assert!(numbers.iter().rev().all(|&number| set.insert(number)));
+        assert!(!set.insert(63));
+        assert!(set.contains(64) && !set.contains(65));
+        assert!(set.iter().eq(numbers));
+        set.clear();
+        assert_eq!(set.iter().count(), 0);
+    }
+}

@@ -1,0 +1,282 @@
+//! A rank's part of a graph: the vertices that it owns, the arcs that leave them, and what it knows of other ranks' vertices.
+//!
+//! *Owned vertices* are consecutive ([`Partition`]). The heads of their arcs that other ranks own are *ghosts*: each has a number
+//! here, and its owner knows which ranks have it as a ghost, its *subscribers*. So messages carry 32-bit numbers, and state of a
+//! ghost that arrives is stored without a search.
+//!
+//! *Hubs* are the few vertices of the highest degrees. All ranks know every hub, and a hub's arcs are spread: each lies with the
+//! owner of its head. So no rank has the whole row of a hub, and an arc to or from a hub sends no message; after each round the ranks
+//! reduce what they found of hubs. R. Pearce, M. Gokhale, N. Amato, Faster parallel traversal of scale free graphs at extreme scale
+//! with vertex delegates, SC 2014.
+//!
+//! Rows and state are in one order: owned vertices, then hubs; ghosts have state, but no rows. An owned vertex that is a hub has an
+//! empty row and unused state.
+
+mod build;
+mod partition;
+mod rows;
+mod sorted_ids;
+
+use std::ops::Range;
+
+use bytemuck::Pod;
+use mpi::datatype::Equivalence;
+pub use partition::Partition;
+use sorted_ids::SortedIds;
+use warpath::Result;
+use warpath::graph::{Weight, Weights};
+
+use crate::allocation::with_capacity;
+use crate::world::{Incoming, Reduction, World};
+
+/// A rank's part of a graph.
+///
+/// ```no_run
+/// use warpath::graph::Unit;
+/// let world = warpath_mpi::World::start(warpath_mpi::DEFAULT_TIMEOUT, &warpath::Control::new()).unwrap();
+/// let source = warpath_mpi::Source::open("kron:20".as_ref(), Default::default()).unwrap();
+/// let part = warpath_mpi::PartOfGraph::<Unit>::load(&world, &source).unwrap();
+/// println!("{} of {} arcs", part.arcs_here(), part.arcs());
+/// ```
+#[derive(Debug)]
+pub struct PartOfGraph<W> {
+    partition: Partition,
+    rank: usize,
+    directed: bool,
+    /// Of all ranks together.
+    arcs: u64,
+    /// The least and the greatest weight of all ranks.
+    weight_range: (f64, f64),
+    hubs: SortedIds,
+    /// Which of the owned vertices are hubs: their places among all hubs.
+    own_hubs: Range<usize>,
+    ghosts: SortedIds,
+    /// Where the ghosts of each rank begin, and where the last ones end.
+    ghost_starts: Vec<usize>,
+    /// Which owned vertices each rank has as ghosts, in the order of its ghosts.
+    subscribers: Incoming,
+    offsets: Vec<u64>,
+    heads: Vec<u32>,
+    weights: Vec<W>,
+}
+
+impl<W: Weight> PartOfGraph<W> {
+    /// The number of vertices of all ranks.
+    pub fn vertices(&self) -> u64 {
+        self.partition.vertices()
+    }
+
+    /// The number of arcs of all ranks; parallel arcs are merged.
+    pub fn arcs(&self) -> u64 {
+        self.arcs
+    }
+
+    /// The number of arcs that this rank has.
+    pub fn arcs_here(&self) -> usize {
+        self.heads.len()
+    }
+
+    /// How many vertices of other ranks are heads of arcs that this rank has.
+    pub fn ghosts(&self) -> usize {
+        self.ghosts.len()
+    }
+
+    /// How many hubs there are.
+    pub fn hubs(&self) -> usize {
+        self.hubs.len()
+    }
+
+    /// Whether arcs have a direction.
+    pub fn is_directed(&self) -> bool {
+        self.directed
+    }
+
+    /// The least and the greatest weight; both 0 without arcs.
+    pub fn weight_range(&self) -> (f64, f64) {
+        self.weight_range
+    }
+
+    /// Who owns which vertices.
+    pub fn partition(&self) -> &Partition {
+        &self.partition
+    }
+
+    /// The vertices that this rank owns.
+    pub fn owned(&self) -> Range<u64> {
+        self.partition.range(self.rank)
+    }
+
+    /// How many vertices this rank owns.
+    pub(crate) fn owned_count(&self) -> usize {
+        let owned = self.owned();
+        (owned.end - owned.start) as usize
+    }
+
+    /// How many vertices have rows here: owned ones, and hubs.
+    pub(crate) fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// How many vertices have state here: those with rows, and ghosts.
+    pub(crate) fn states(&self) -> usize {
+        self.rows() + self.ghosts.len()
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, vertex: usize) -> Range<usize> {
+        self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize
+    }
+
+    /// The heads of the arcs that this rank has of a vertex.
+    #[inline]
+    pub(crate) fn heads(&self, vertex: usize) -> &[u32] {
+        &self.heads[self.row(vertex)]
+    }
+
+    /// The same with their weights.
+    #[inline]
+    pub(crate) fn edges(&self, vertex: usize) -> impl Iterator<Item = (usize, W)> {
+        self.arcs_at(self.row(vertex))
+    }
+
+    /// The heads and weights of these arcs.
+    #[inline]
+    pub(crate) fn arcs_at(&self, arcs: Range<usize>) -> impl Iterator<Item = (usize, W)> {
+        self.heads[arcs.clone()].iter().map(|&head| head as usize).zip(self.weights[arcs].iter().copied())
+    }
+
+    /// The arrays of the rows, for whoever reorders each row.
+    pub(crate) fn rows_mut(&mut self) -> (&[u64], &mut [u32], &mut [W]) {
+        (&self.offsets, &mut self.heads, &mut self.weights)
+    }
+
+    /// The number that a vertex of the graph has here, if it has a row here.
+    pub(crate) fn number_of(&self, vertex: u64) -> Option<usize> {
+        if let Some(hub) = self.hubs.find(vertex) {
+            return Some(self.owned_count() + hub as usize);
+        }
+        self.owned().contains(&vertex).then(|| (vertex - self.owned().start) as usize)
+    }
+
+    /// The vertex of the graph that has a row under this number.
+    #[inline]
+    pub(crate) fn vertex_of(&self, number: usize) -> u64 {
+        match number.checked_sub(self.owned_count()) {
+            Some(hub) => self.hubs.ids()[hub],
+            None => self.owned().start + number as u64,
+        }
+    }
+
+    /// Whether this rank answers for a vertex with a row here: exactly one rank does for each vertex of the graph.
+    #[inline]
+    pub(crate) fn answers_for(&self, number: usize) -> bool {
+        match number.checked_sub(self.owned_count()) {
+            Some(hub) => self.own_hubs.contains(&hub),
+            None => !self.is_hidden(number),
+        }
+    }
+
+    /// Whether an owned vertex is a hub, so that its state is that of the hub.
+    #[inline]
+    pub(crate) fn is_hidden(&self, number: usize) -> bool {
+        !self.own_hubs.is_empty() && self.hubs.find(self.owned().start + number as u64).is_some()
+    }
+
+    /// Copies the state of hubs to where owned vertices have theirs, so that all owned ones are complete.
+    pub(crate) fn uncover<T: Copy>(&self, states: &mut [T]) {
+        let owned = self.owned_count();
+        for hub in self.own_hubs.clone() {
+            let own = (self.hubs.ids()[hub] - self.owned().start) as usize;
+            states[own] = states[owned + hub];
+        }
+    }
+
+    /// The ghosts that a rank owns, as numbers of states.
+    pub(crate) fn ghosts_of(&self, rank: usize) -> Range<usize> {
+        self.rows() + self.ghost_starts[rank]..self.rows() + self.ghost_starts[rank + 1]
+    }
+
+    /// The owned vertices that a rank has as ghosts, in the order of its ghosts.
+    pub(crate) fn subscribed_by(&self, rank: usize) -> &[u32] {
+        self.subscribers.from(rank)
+    }
+
+    /// The rank that owns a ghost, and its number there.
+    #[inline]
+    pub(crate) fn home_of(&self, ghost: usize) -> (usize, u32) {
+        let vertex = self.ghosts.ids()[ghost - self.rows()];
+        let owner = self.partition.owner(vertex);
+        (owner, (vertex - self.partition.starts()[owner]) as u32)
+    }
+
+    /// Gives every ghost the state that its owner has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](warpath::Error::OutOfMemory).
+    pub(crate) fn fetch_ghosts<T: Pod>(&self, world: &World, states: &mut [T]) -> Result<()> {
+        let mut outgoing = with_capacity("states for other ranks", world.ranks())?;
+        for rank in 0..world.ranks() {
+            let wanted = self.subscribed_by(rank);
+            let mut words = with_capacity("states for other ranks", wanted.len() * words_of::<T>())?;
+            wanted.iter().for_each(|&vertex| push(&mut words, states[vertex as usize]));
+            outgoing.push(words);
+        }
+        let incoming = world.exchange(&outgoing)?;
+        for rank in 0..world.ranks() {
+            let states = &mut states[self.ghosts_of(rank)];
+            for (state, words) in states.iter_mut().zip(incoming.from(rank).chunks_exact(words_of::<T>())) {
+                *state = pull(words);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every hub the state that the ranks' states of it make together.
+    pub(crate) fn reduce_hubs<T: Equivalence + Copy>(&self, world: &World, reduction: Reduction, states: &mut [T]) {
+        if self.hubs.len() > 0 {
+            world.reduce_all(reduction, &mut states[self.owned_count()..self.rows()]);
+        }
+    }
+}
+
+impl<W: Weight> PartOfGraph<W> {
+    /// The same graph if its weights are unsigned integers.
+    pub(crate) fn into_u32(self) -> Option<PartOfGraph<u32>> {
+        let Weights::U32(weights) = W::into_weights(self.weights) else { return None };
+        Some(PartOfGraph {
+            partition: self.partition,
+            rank: self.rank,
+            directed: self.directed,
+            arcs: self.arcs,
+            weight_range: self.weight_range,
+            hubs: self.hubs,
+            own_hubs: self.own_hubs,
+            ghosts: self.ghosts,
+            ghost_starts: self.ghost_starts,
+            subscribers: self.subscribers,
+            offsets: self.offsets,
+            heads: self.heads,
+            weights,
+        })
+    }
+}
+
+/// How many words a value takes in a message.
+pub(crate) const fn words_of<T>() -> usize {
+    size_of::<T>().div_ceil(4)
+}
+
+/// Adds a value to a message.
+#[inline]
+pub(crate) fn push<T: Pod>(words: &mut Vec<u32>, value: T) {
+    for bytes in bytemuck::bytes_of(&value).chunks_exact(4) {
+        words.push(u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    }
+}
+
+/// The value that these words of a message are.
+#[inline]
+pub(crate) fn pull<T: Pod>(words: &[u32]) -> T {
+    bytemuck::pod_read_unaligned(bytemuck::cast_slice(&words[..words_of::<T>()]))
+}

@@ -1,0 +1,43 @@
+//! Shortest paths in graphs that are larger than one machine: every process of an MPI run, a *rank*, has a part of the graph, and
+//! all of them search together.
+//!
+//! MPI launches, connects and carries; whatever a cluster has for it serves (Open MPI, MPICH and those made from it). Distances and
+//! predecessors are those of one machine, bit by bit.
+//!
+//! ```no_run
+//! use warpath_mpi::{Problem, Search, Source, World};
+//! let world = World::start(warpath_mpi::DEFAULT_TIMEOUT, &warpath::Control::new()).unwrap();
+//! let source = Source::open("kron:24".as_ref(), Default::default()).unwrap();
+//! let search =
+//!     Search { problem: Problem::Bfs, sources: vec![0], algorithm: None, predecessors: false, verify: true, memory: None };
+//! let found = search.run(&world, &source).unwrap();
+//! if world.rank() == 0 {
+//!     println!("{} of {} vertices", found.reached, source.vertices());
+//! }
+//! ```
+//!
+//! `world` has the messages, `graph` what a rank has of a graph, `bfs` and `sssp` an algorithm a file.
+
+mod allocation;
+mod bfs;
+mod bits;
+mod certificate;
+mod graph;
+mod names;
+mod output;
+mod plan;
+mod predecessors;
+mod search;
+mod source;
+mod sssp;
+mod watch;
+mod world;
+
+pub use bfs::RankAlgorithm;
+pub use graph::{PartOfGraph, Partition};
+pub use names::Names;
+pub use output::write_together;
+pub use plan::RankPlan;
+pub use search::{Found, PartFacts, Problem, RankFacts, Search, Seconds};
+pub use source::{Source, Weighting};
+pub use world::{DEFAULT_TIMEOUT, Failed, Outcome, Traffic, World};

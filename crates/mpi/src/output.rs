@@ -1,0 +1,71 @@
+//! One file that all ranks write: each its own bytes, behind those of the lower ranks.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+
+use warpath::formats::PartialFile;
+use warpath::{Error, Result};
+
+use crate::world::{Outcome, World};
+
+/// Counts bytes.
+struct Count(u64);
+
+impl Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes a file, which rank 0 has created: what `write` writes on rank 0, then on rank 1, and so on. It gets its name when all have
+/// written. `write` runs twice, since bytes are counted first, and has to write the same both times.
+///
+/// # Errors
+///
+/// If a rank can't write: the folder of the file has to be one that all hosts share.
+pub fn write_together(
+    world: &World,
+    file: Option<PartialFile>,
+    write: impl Fn(&mut dyn Write) -> std::io::Result<()>,
+) -> Outcome<()> {
+    let mut path = Vec::new();
+    let created = match &file {
+        Some(file) => match file.partial_path() {
+            Some(partial) => {
+                path = partial.as_os_str().as_encoded_bytes().iter().map(|&byte| u64::from(byte)).collect();
+                Ok(())
+            }
+            None => {
+                let name = file.path().display();
+                Err(Error::invalid(format!("`{name}` is no regular file, so ranks can't write parts of it")))
+            }
+        },
+        None => Ok(()),
+    };
+    world.agree(created)?;
+    world.broadcast(&mut path);
+    let bytes: Vec<u8> = path.iter().map(|&byte| byte as u8).collect();
+    let path = PathBuf::from(String::from_utf8_lossy(&bytes).into_owned());
+    let mut count = Count(0);
+    let counted = write(&mut count).map_err(|error| Error::io(&path, error));
+    world.agree(counted)?;
+    let start = world.agree(world.sum_before(count.0))?;
+    let write_part = || -> Result<()> {
+        let io_error = |error| Error::io(&path, error);
+        let mut part = OpenOptions::new().write(true).open(&path).map_err(|error| {
+            let hint = format!("{error}; all ranks write this file, so their hosts have to share its folder");
+            Error::io(&path, std::io::Error::new(error.kind(), hint))
+        })?;
+        part.seek(SeekFrom::Start(start)).map_err(io_error)?;
+        let mut part = BufWriter::with_capacity(1 << 16, part);
+        write(&mut part).and_then(|()| part.flush()).map_err(io_error)
+    };
+    world.agree(write_part())?;
+    world.agree(file.map_or(Ok(()), PartialFile::finish))
+}

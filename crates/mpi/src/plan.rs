@@ -1,0 +1,91 @@
+//! The memory that each rank will take, before the work starts.
+
+use warpath::graph::WeightKind;
+use warpath::{Plan, Result, available_memory};
+
+use crate::search::{Problem, Search};
+use crate::source::Source;
+use crate::world::{Outcome, Reduction, World};
+
+/// What the ranks will take: an upper bound for arcs that a generator draws, since it may draw an edge twice.
+#[derive(Debug, Clone)]
+pub struct RankPlan {
+    /// Of this rank.
+    pub plan: Plan,
+    /// The memory that this rank may take: its share of what its host has, or the limit that was set.
+    pub available: u64,
+    /// The bytes of the rank that needs most.
+    pub greatest_bytes: u64,
+    /// How many times the average the rank with most arcs has.
+    pub imbalance: f64,
+}
+
+impl Search {
+    /// Plans the memory of each rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
+    pub fn plan(&self, world: &World, source: &Source<'_>) -> Outcome<RankPlan> {
+        let partition = source.partition(world)?;
+        let owned = partition.range(world.rank());
+        let arcs = world.agree(source.arcs_between(owned.clone(), world.ranks()))?;
+        let most_arcs = world.reduce(Reduction::Greatest, arcs);
+        let all_arcs = world.reduce(Reduction::Sum, arcs);
+        let plan = self.plan_of(source, owned.end - owned.start, arcs);
+        let greatest_bytes = world.reduce(Reduction::Greatest, plan.memory_bytes());
+        let available = self.memory.unwrap_or_else(|| available_memory() / world.ranks_on_host());
+        let average = all_arcs as f64 / world.ranks() as f64;
+        let imbalance = if all_arcs > 0 { most_arcs as f64 / average } else { 1.0 };
+        Ok(RankPlan { plan, available, greatest_bytes, imbalance })
+    }
+
+    /// The plan of a rank with so many vertices and arcs.
+    fn plan_of(&self, source: &Source<'_>, owned: u64, arcs: u64) -> Plan {
+        let kind = match self.problem {
+            Problem::Bfs => WeightKind::Unit,
+            Problem::Sssp => source.weight_kind(),
+        };
+        let weight = kind.bytes();
+        // Bytes of an arc in a message, in a row with its head's vertex, and in a row with its head's number.
+        let (sent, wide, kept) = (12 + weight, 8 + weight, 4 + weight);
+        let ghosts = arcs.min(source.vertices() - owned);
+        let distance = match kind {
+            WeightKind::Unit | WeightKind::F32 => 4,
+            // Narrow distances, and the wide ones that may follow.
+            WeightKind::U32 => 12,
+            WeightKind::I32 | WeightKind::F64 => 8,
+        };
+        let states = owned.saturating_add(ghosts);
+        let mut plan = Plan::new();
+        let mut item = |what: &str, of: [(u64, u64); 2]| {
+            let bytes = of.map(|(count, bytes)| count.saturating_mul(bytes));
+            plan.memory(what, bytes[0].saturating_add(bytes[1]));
+        };
+        item("rows", [(arcs, kept), (owned + 1, 8)]);
+        item("arcs before they have their place", [(arcs, sent + wide - kept), (0, 0)]);
+        // A ghost's vertex, its place in the index, and its number in the list of its owner.
+        item("vertices of other ranks", [(ghosts, 8 + 8 + 4), (0, 0)]);
+        match self.problem {
+            Problem::Bfs => item("the search", [(owned, 4 + 8), (states / 4, 1)]),
+            Problem::Sssp => item("the search", [(states, 2 * distance), (owned, 8)]),
+        }
+        if self.predecessors {
+            item("predecessors", [(states, 8 + distance), (0, 0)]);
+        }
+        if self.verify {
+            item("the certificate", [(states, distance + if self.predecessors { 8 } else { 0 }), (owned, 8)]);
+        }
+        plan
+    }
+}
+
+impl Source<'_> {
+    /// How many arcs leave some vertices, as far as that is known before the arcs are.
+    fn arcs_between(&self, vertices: std::ops::Range<u64>, ranks: usize) -> Result<u64> {
+        match self.stored() {
+            Some(file) => Ok(file.arcs_before(vertices.end)?.saturating_sub(file.arcs_before(vertices.start)?)),
+            None => Ok(self.arcs().div_ceil(ranks as u64)),
+        }
+    }
+}

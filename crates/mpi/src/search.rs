@@ -1,0 +1,395 @@
+//! A search: the request, the choice of the algorithm and the number type, and what is found.
+
+use std::time::Instant;
+
+use mpi::datatype::Equivalence;
+use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, Unit, UnitToU32, WeightKind, with_min_plus};
+use warpath::problems::DistanceSum;
+use warpath::{Distance, Error, Result};
+
+use crate::allocation::filled;
+use crate::bfs::{self, RankAlgorithm};
+use crate::certificate;
+use crate::graph::{PartOfGraph, pull, push};
+use crate::predecessors::{self, NO_PREDECESSOR};
+use crate::source::Source;
+use crate::sssp;
+use crate::world::{Outcome, Reduction, Traffic, World};
+
+/// What is searched for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Problem {
+    /// Distances in arcs.
+    Bfs,
+    /// Distances by weights.
+    Sssp,
+}
+
+impl Problem {
+    /// The algorithms that ranks have for it, the preferred ones first.
+    pub fn algorithms(self) -> &'static [RankAlgorithm] {
+        match self {
+            Problem::Bfs => bfs::ALGORITHMS,
+            Problem::Sssp => sssp::ALGORITHMS,
+        }
+    }
+}
+
+/// A search that all ranks do together.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// What is searched for.
+    pub problem: Problem,
+    /// The sources: distances are from the nearest of them.
+    pub sources: Vec<u64>,
+    /// The name of the algorithm; the preferred one if there is none.
+    pub algorithm: Option<String>,
+    /// Whether to find the predecessor of every vertex.
+    pub predecessors: bool,
+    /// Whether to check the result.
+    pub verify: bool,
+    /// The most bytes that each rank may take; its share of what its host has, if there is no limit.
+    pub memory: Option<u64>,
+}
+
+/// What a search found of the vertices that this rank owns, and facts about all vertices.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The vertices that this rank owns.
+    pub owned: std::ops::Range<u64>,
+    /// The distance of each owned vertex.
+    pub distances: Distances,
+    /// The predecessor of each owned vertex, if it was asked for; `None` at sources and where no source leads.
+    pub predecessors: Option<Vec<Option<u64>>>,
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// The type of weights and distances.
+    pub number_type: &'static str,
+    /// Whether the search was repeated because distances left the range of 32 bits.
+    pub repeated_wide: bool,
+    /// The number of arcs of all ranks.
+    pub arcs: u64,
+    /// How many vertices are reached, of all ranks.
+    pub reached: u64,
+    /// The greatest distance of all ranks.
+    pub max_distance: Option<Distance>,
+    /// The sum of the distances of all ranks.
+    pub distance_sum: DistanceSum,
+    /// Whether the certificate was checked.
+    pub verified: bool,
+    /// Where the time went, on this rank.
+    pub seconds: Seconds,
+    /// What this rank sent while it searched.
+    pub traffic: Traffic,
+    /// Facts about this rank's part.
+    pub part: PartFacts,
+}
+
+/// Where the time went, on one rank.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Seconds {
+    /// Drawing or reading the graph, and bringing arcs to their owners.
+    pub load: f64,
+    /// Searching.
+    pub solve: f64,
+    /// Finding predecessors.
+    pub predecessors: f64,
+    /// Checking the result.
+    pub verify: f64,
+}
+
+/// How large a rank's part is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PartFacts {
+    /// Vertices that the rank owns.
+    pub owned: u64,
+    /// Arcs that it has.
+    pub arcs: u64,
+    /// Heads of these arcs that other ranks own.
+    pub ghosts: u64,
+    /// Hubs of all ranks.
+    pub hubs: u64,
+}
+
+/// What one rank did in a search.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RankFacts {
+    /// Seconds of searching.
+    pub solve: f64,
+    /// What it sent.
+    pub traffic: Traffic,
+    /// How large its part is.
+    pub part: PartFacts,
+}
+
+impl Found {
+    /// What each rank did, for each rank.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn of_all_ranks(&self, world: &World) -> Outcome<Vec<RankFacts>> {
+        let Traffic { bytes, messages, reduced_bytes, meetings, exchange, wait } = self.traffic;
+        let PartFacts { owned, arcs, ghosts, hubs } = self.part;
+        let mut words = Vec::new();
+        [bytes, messages, reduced_bytes, meetings, owned, arcs, ghosts, hubs].iter().for_each(|&n| push(&mut words, n));
+        [exchange, wait, self.seconds.solve].iter().for_each(|&seconds| push(&mut words, seconds));
+        let all = world.agree(world.gather(&words))?;
+        let facts = |rank| {
+            let whole = |index: usize| pull::<u64>(&all.from(rank)[2 * index..]);
+            let seconds = |index: usize| pull::<f64>(&all.from(rank)[2 * index..]);
+            let traffic = Traffic {
+                bytes: whole(0),
+                messages: whole(1),
+                reduced_bytes: whole(2),
+                meetings: whole(3),
+                exchange: seconds(8),
+                wait: seconds(9),
+            };
+            let part = PartFacts { owned: whole(4), arcs: whole(5), ghosts: whole(6), hubs: whole(7) };
+            RankFacts { solve: seconds(10), traffic, part }
+        };
+        Ok((0..world.ranks()).map(facts).collect())
+    }
+
+    /// The distances of some vertices, for each rank; all ranks ask for the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn distances_of(&self, world: &World, vertices: &[u64]) -> Outcome<Vec<Option<Distance>>> {
+        let mut bits = world.agree(filled("distances of targets", 2 * vertices.len(), 0_u64))?;
+        for (slot, vertex) in bits.chunks_exact_mut(2).zip(vertices).filter(|(_, vertex)| self.owned.contains(vertex)) {
+            let (form, value) = match self.distances.get((vertex - self.owned.start) as usize) {
+                None => (0, 0),
+                Some(Distance::Unsigned(value)) => (1, value),
+                Some(Distance::Signed(value)) => (2, value as u64),
+                Some(Distance::Single(value)) => (3, value.to_bits().into()),
+                Some(Distance::Double(value)) => (4, value.to_bits()),
+            };
+            slot.copy_from_slice(&[form, value]);
+        }
+        // Only the owner has other numbers than 0.
+        world.reduce_all(Reduction::Greatest, &mut bits);
+        let distance = |slot: &[u64]| match slot[0] {
+            1 => Some(Distance::Unsigned(slot[1])),
+            2 => Some(Distance::Signed(slot[1] as i64)),
+            3 => Some(Distance::Single(f32::from_bits(slot[1] as u32))),
+            4 => Some(Distance::Double(f64::from_bits(slot[1]))),
+            _ => None,
+        };
+        Ok(bits.chunks_exact(2).map(distance).collect())
+    }
+}
+
+impl Search {
+    /// Loads the graph and searches. All ranks call it with the same request.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if a source is no vertex, the algorithm is unknown or does not fit the graph, or weights are below 0;
+    /// [`Error::OutOfMemory`] if the plan of a rank does not fit; [`Error::NotVerified`]; [`Error::DistanceOverflow`]; and the errors of [`PartOfGraph::load`].
+    pub fn run(&self, world: &World, source: &Source<'_>) -> Outcome<Found> {
+        let algorithm = world.agree(self.check(source))?;
+        let planned = self.plan(world, source)?;
+        world.agree(planned.plan.check(planned.available))?;
+        let start = Instant::now();
+        match self.problem {
+            Problem::Bfs => {
+                let graph = PartOfGraph::<Unit>::load(world, source)?;
+                let load = start.elapsed().as_secs_f64();
+                let timer = Timer::start(world, load);
+                let levels = bfs::search(world, &graph, algorithm, &self.sources)?;
+                self.finish::<UnitToU32>(world, &graph, levels, algorithm, timer)
+            }
+            Problem::Sssp => with_min_plus!(source.weight_kind(), false, L => {
+                let mut graph = PartOfGraph::<<L as MinPlus>::Weight>::load(world, source)?;
+                let load = start.elapsed().as_secs_f64();
+                world.agree(if graph.weight_range().0 < 0.0 {
+                    Err(Error::invalid("ranks need weights of 0 or more; one machine finds paths by negative weights"))
+                } else {
+                    Ok(())
+                })?;
+                let timer = Timer::start(world, load);
+                let distances = sssp::search::<L>(world, &mut graph, &self.sources)?;
+                if suffices::<L>(world, &graph, &distances)? {
+                    return self.finish::<L>(world, &graph, distances, algorithm, timer);
+                }
+                self.repeat_wide(world, graph, algorithm, timer)
+            }),
+        }
+    }
+
+    /// The same with distances of 64 bits, if the weights have these.
+    fn repeat_wide<W: warpath::graph::Weight>(
+        &self,
+        world: &World,
+        graph: PartOfGraph<W>,
+        algorithm: &'static RankAlgorithm,
+        timer: Timer,
+    ) -> Outcome<Found> {
+        match graph.into_u32() {
+            Some(mut graph) => {
+                let distances = sssp::search::<U32ToU64>(world, &mut graph, &self.sources)?;
+                let found = self.finish::<U32ToU64>(world, &graph, distances, algorithm, timer)?;
+                Ok(Found { repeated_wide: true, ..found })
+            }
+            None => world.agree(Err(Error::DistanceOverflow { semiring: number_type(W::KIND) })),
+        }
+    }
+
+    fn check(&self, source: &Source<'_>) -> Result<&'static RankAlgorithm> {
+        let vertices = source.vertices();
+        if let Some(missing) = self.sources.iter().find(|&&vertex| vertex >= vertices) {
+            return Err(Error::invalid(format!("source {missing} is out of range: there are {vertices} vertices")));
+        }
+        let algorithms = self.problem.algorithms();
+        let fits = |algorithm: &&RankAlgorithm| !(algorithm.undirected_only && source.is_directed());
+        let Some(name) = &self.algorithm else {
+            return algorithms.iter().find(fits).ok_or_else(|| Error::invalid("no algorithm fits this graph"));
+        };
+        match algorithms.iter().find(|algorithm| algorithm.name == name) {
+            None => {
+                let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name).collect();
+                Err(Error::invalid(format!("ranks have no algorithm `{name}`; they have {}", names.join(", "))))
+            }
+            Some(algorithm) if fits(&algorithm) => Ok(algorithm),
+            Some(_) => Err(Error::invalid(format!("`{name}` needs a graph without directions"))),
+        }
+    }
+
+    /// Predecessors, certificate and facts.
+    fn finish<L: MinPlus>(
+        &self,
+        world: &World,
+        graph: &PartOfGraph<L::Weight>,
+        mut distances: Vec<L::Distance>,
+        algorithm: &'static RankAlgorithm,
+        timer: Timer,
+    ) -> Outcome<Found>
+    where
+        <L::Distance as DistanceValue>::Key: Equivalence,
+    {
+        let (mut seconds, traffic) = timer.stop(world);
+        let start = Instant::now();
+        let mut tails = None;
+        if self.predecessors {
+            let mut all = world.agree(filled("distances", graph.states(), L::Distance::UNREACHABLE))?;
+            all[..graph.rows()].copy_from_slice(&distances);
+            let fetched = graph.fetch_ghosts(world, &mut all);
+            world.agree(fetched)?;
+            tails = Some(predecessors::derive::<L>(world, graph, &self.sources, &all)?);
+        }
+        seconds.predecessors = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        if self.verify {
+            certificate::verify::<L>(world, graph, &self.sources, &distances, tails.as_deref())?;
+        }
+        seconds.verify = start.elapsed().as_secs_f64();
+        graph.uncover(&mut distances);
+        distances.truncate(graph.owned_count());
+        let predecessors = tails.map(|mut tails| {
+            graph.uncover(&mut tails);
+            tails.truncate(graph.owned_count());
+            tails.into_iter().map(|tail| Some(tail).filter(|&tail| tail != NO_PREDECESSOR)).collect()
+        });
+        let (reached, max_distance, distance_sum) = facts(world, &distances);
+        Ok(Found {
+            owned: graph.owned(),
+            distances: L::Distance::into_distances(distances),
+            predecessors,
+            algorithm: algorithm.name,
+            number_type: L::NAME,
+            repeated_wide: false,
+            arcs: graph.arcs(),
+            reached,
+            max_distance,
+            distance_sum,
+            verified: self.verify,
+            seconds,
+            traffic,
+            part: PartFacts {
+                owned: graph.owned_count() as u64,
+                arcs: graph.arcs_here() as u64,
+                ghosts: graph.ghosts() as u64,
+                hubs: graph.hubs() as u64,
+            },
+        })
+    }
+}
+
+/// Measures a search.
+struct Timer {
+    load: f64,
+    start: Instant,
+    before: Traffic,
+}
+
+impl Timer {
+    fn start(world: &World, load: f64) -> Self {
+        Timer { load, start: Instant::now(), before: world.traffic() }
+    }
+
+    fn stop(&self, world: &World) -> (Seconds, Traffic) {
+        let seconds = Seconds { load: self.load, solve: self.start.elapsed().as_secs_f64(), ..Default::default() };
+        (seconds, world.traffic().since(&self.before))
+    }
+}
+
+fn number_type(kind: WeightKind) -> &'static str {
+    with_min_plus!(kind, true, L => <L as MinPlus>::NAME)
+}
+
+/// Whether sums past the range of the distances can't have changed the result: as `narrow_suffices` in the library.
+fn suffices<L: MinPlus>(world: &World, graph: &PartOfGraph<L::Weight>, distances: &[L::Distance]) -> Outcome<bool> {
+    let unreachable = L::Distance::UNREACHABLE;
+    let reached = || distances.iter().filter(|distance| **distance != unreachable);
+    let greatest = reached().map(|distance| distance.to_f64()).fold(0.0, f64::max);
+    let greatest = f64::from_key(world.reduce(Reduction::Greatest, greatest.key()));
+    if greatest + graph.weight_range().1 < L::Distance::LIMIT {
+        return Ok(true);
+    }
+    let mut all = world.agree(filled("distances", graph.states(), unreachable))?;
+    all[..graph.rows()].copy_from_slice(distances);
+    let fetched = graph.fetch_ghosts(world, &mut all);
+    world.agree(fetched)?;
+    let lost = (0..graph.rows()).filter(|&vertex| all[vertex] != unreachable).any(|vertex| {
+        graph
+            .edges(vertex)
+            .any(|(head, weight)| all[head] == unreachable && L::extend(all[vertex], weight) == unreachable)
+    });
+    Ok(!world.any(lost))
+}
+
+/// How many vertices are reached, the greatest distance and the sum of all ranks.
+fn facts<D: DistanceValue>(world: &World, distances: &[D]) -> (u64, Option<Distance>, DistanceSum)
+where
+    D::Key: Equivalence,
+{
+    let reached = || distances.iter().filter(|distance| **distance != D::UNREACHABLE);
+    let count = world.reduce(Reduction::Sum, reached().count() as u64);
+    let mut greatest = [reached().copied().fold(D::ZERO, |a, b| if a < b { b } else { a }).key()];
+    world.reduce_all(Reduction::Greatest, &mut greatest);
+    let max_distance = if count > 0 { D::from_key(greatest[0]).distance() } else { None };
+    let sum = match D::ZERO.distance() {
+        Some(Distance::Single(_) | Distance::Double(_)) => {
+            let mut sum = [reached().map(|distance| distance.to_f64()).sum::<f64>()];
+            world.reduce_all(Reduction::Sum, &mut sum);
+            DistanceSum::Float(sum[0])
+        }
+        _ => {
+            let total = reached().map(|distance| match distance.distance() {
+                Some(Distance::Unsigned(value)) => i128::from(value),
+                Some(Distance::Signed(value)) => i128::from(value),
+                _ => 0,
+            });
+            let total: i128 = total.sum();
+            // In pieces whose sums over all ranks have room.
+            let mut pieces = [(total & 0xffff_ffff) as u64, (total >> 32 & 0xffff_ffff) as u64, (total >> 64) as u64];
+            world.reduce_all(Reduction::Sum, &mut pieces);
+            let [low, middle, high] = pieces.map(i128::from);
+            DistanceSum::Integer(low + (middle << 32) + (high << 64))
+        }
+    };
+    (count, max_distance, sum)
+}

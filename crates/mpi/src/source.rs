@@ -1,0 +1,304 @@
+//! Where the arcs of a graph come from: a generator, a `.wpg` file, or a graph in memory. Each rank draws or reads its part.
+
+use std::ops::Range;
+use std::path::Path;
+
+use warpath::formats::{RowRange, StoredRows};
+use warpath::generate::{ArcWeights, EdgeParts, Recipe, WeightRange};
+use warpath::graph::{Labels, VertexId, Weight, WeightKind};
+use warpath::{Error, Graph, Result};
+
+use crate::graph::Partition;
+use crate::world::{Outcome, World};
+
+/// A graph that no rank has to hold as a whole.
+///
+/// ```
+/// let source = warpath_mpi::Source::open("kron:20,weights=1..255".as_ref(), Default::default())?;
+/// assert_eq!((source.vertices(), source.is_directed()), (1 << 20, false));
+/// # Ok::<(), warpath::Error>(())
+/// ```
+pub struct Source<'g> {
+    form: Form<'g>,
+    weights: Weighting,
+}
+
+enum Form<'g> {
+    Generated(Recipe),
+    Stored(Box<StoredRows>),
+    InMemory(&'g Graph),
+}
+
+/// The weights that are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Weighting {
+    /// Those of the graph.
+    #[default]
+    AsStored,
+    /// None: every arc has length 1.
+    Unit,
+    /// Random ones from a range, by a seed.
+    Random(WeightRange, u64),
+}
+
+/// What gives each arc its weight.
+#[derive(Clone, Copy)]
+enum Origin {
+    Arcs,
+    Random(ArcWeights),
+}
+
+impl<'g> Source<'g> {
+    /// A generated graph if `text` is the specification of one, such as `kron:20`, or else the `.wpg` file of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if the specification is wrong or the file has another format, [`Error::Io`] and [`Error::Input`] if
+    /// the file can't be read.
+    pub fn open(text: &Path, weights: Weighting) -> Result<Self> {
+        let specification = text.to_str().filter(|name| Recipe::looks_like(name) && !text.exists());
+        let form = match specification {
+            Some(name) => Form::Generated(Recipe::beyond_one_machine(name)?),
+            None => {
+                std::fs::File::open(text).map_err(|error| Error::io(text, error))?;
+                if !StoredRows::is_stored(text) {
+                    return Err(Error::invalid(format!(
+                        "{}: ranks read generators and .wpg files that are not packed; `warpath convert` makes a .wpg of any graph",
+                        text.display()
+                    )));
+                }
+                Form::Stored(Box::new(StoredRows::open(text)?))
+            }
+        };
+        let weights = match (&form, weights) {
+            (Form::Generated(recipe), Weighting::AsStored) if !recipe.keeps_lengths() => match recipe.weights() {
+                Some(range) => Weighting::Random(range, recipe.seed()),
+                None => Weighting::Unit,
+            },
+            (_, weights) => weights,
+        };
+        Ok(Source { form, weights })
+    }
+
+    /// A graph in memory, of which each rank takes its rows.
+    pub fn of(graph: &'g Graph) -> Self {
+        Source { form: Form::InMemory(graph), weights: Weighting::AsStored }
+    }
+
+    /// The file, if the graph is in one.
+    pub(crate) fn stored(&self) -> Option<&StoredRows> {
+        match &self.form {
+            Form::Stored(file) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// The number of vertices.
+    pub fn vertices(&self) -> u64 {
+        match &self.form {
+            Form::Generated(recipe) => recipe.vertices(),
+            Form::Stored(file) => file.vertices(),
+            Form::InMemory(graph) => graph.vertices() as u64,
+        }
+    }
+
+    /// The number of arcs, or a bound: a generator may draw an edge twice.
+    pub fn arcs(&self) -> u64 {
+        match &self.form {
+            Form::Generated(recipe) => recipe.arcs(),
+            Form::Stored(file) => file.arcs(),
+            Form::InMemory(graph) => graph.arcs() as u64,
+        }
+    }
+
+    /// Whether arcs have a direction.
+    pub fn is_directed(&self) -> bool {
+        match &self.form {
+            Form::Generated(recipe) => recipe.is_directed(),
+            Form::Stored(file) => file.is_directed(),
+            Form::InMemory(graph) => graph.is_directed(),
+        }
+    }
+
+    /// The type of the weights.
+    pub fn weight_kind(&self) -> WeightKind {
+        match (self.weights, &self.form) {
+            (Weighting::Unit, _) => WeightKind::Unit,
+            (Weighting::Random(range, _), _) if range.low < 0 => WeightKind::I32,
+            (Weighting::Random(..), _) | (_, Form::Generated(_)) => WeightKind::U32,
+            (Weighting::AsStored, Form::Stored(file)) => file.weight_kind(),
+            (Weighting::AsStored, Form::InMemory(graph)) => graph.weight_kind(),
+        }
+    }
+
+    /// The names of some vertices.
+    ///
+    /// # Errors
+    ///
+    /// As [`StoredRows::names`].
+    pub fn names(&self, vertices: Range<u64>) -> Result<Labels> {
+        match &self.form {
+            Form::Generated(_) => Ok(Labels::range(vertices.start, vertices.end - vertices.start)),
+            Form::Stored(file) => file.names(vertices),
+            Form::InMemory(graph) => {
+                let names = vertices.map(|v| graph.name(v as VertexId).parse::<u64>());
+                let names = names.collect::<std::result::Result<Vec<u64>, _>>();
+                names.map(Labels::Integers).map_err(|_| Error::invalid("names in memory have to be numbers here"))
+            }
+        }
+    }
+
+    /// Who owns which vertices: about equally many vertices and arcs for each rank where the rows are known, else equally many
+    /// vertices.
+    pub(crate) fn partition(&self, world: &World) -> Outcome<Partition> {
+        let vertices = self.vertices();
+        let Form::Stored(file) = &self.form else { return Ok(Partition::equal(vertices, world.ranks())) };
+        // All ranks take the same starts, whatever they might read from a file that changes.
+        let mut starts = Vec::new();
+        let found = if world.rank() == 0 { balanced_starts(file, world.ranks()) } else { Ok(Vec::new()) };
+        if let Some(found) = world.agree(found.map(Some))? {
+            starts = found;
+        }
+        world.broadcast(&mut starts);
+        Ok(Partition::at(starts))
+    }
+
+    /// The arcs that this rank draws or reads, in batches: from anywhere to anywhere where they are drawn, its own rows where they
+    /// are read.
+    pub(crate) fn arcs_of(&self, world: &World, partition: &Partition) -> Result<ArcsOf<'_>> {
+        let origin = match self.weights {
+            Weighting::Random(range, seed) => Origin::Random(ArcWeights::new(range, seed, self.is_directed())?),
+            _ => Origin::Arcs,
+        };
+        let with_weights = self.weights == Weighting::AsStored;
+        let form = match &self.form {
+            Form::Generated(recipe) => ArcsFrom::Parts { parts: recipe.in_parts()?, directed: recipe.is_directed() },
+            Form::Stored(file) => ArcsFrom::File { file, with_weights },
+            Form::InMemory(graph) => ArcsFrom::Graph(graph),
+        };
+        let (next, step) = match &form {
+            ArcsFrom::Parts { .. } => (world.rank() as u64, world.ranks() as u64),
+            _ => (partition.range(world.rank()).start, 0),
+        };
+        Ok(ArcsOf { form, origin, next, step, end: partition.range(world.rank()).end })
+    }
+}
+
+/// Starts of ranges of rows that have about equally many vertices and arcs together.
+fn balanced_starts(file: &StoredRows, ranks: usize) -> Result<Vec<u64>> {
+    let vertices = file.vertices();
+    let total = u128::from(vertices) + u128::from(file.arcs());
+    let mut starts = vec![0];
+    for rank in 1..ranks {
+        let wanted = (total * rank as u128 / ranks as u128) as u64;
+        let (mut low, mut high) = (starts[rank - 1], vertices);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if file.arcs_before(middle)?.saturating_add(middle) < wanted { low = middle + 1 } else { high = middle }
+        }
+        starts.push(low);
+    }
+    starts.push(vertices);
+    Ok(starts)
+}
+
+enum ArcsFrom<'a> {
+    Parts { parts: EdgeParts, directed: bool },
+    File { file: &'a StoredRows, with_weights: bool },
+    Graph(&'a Graph),
+}
+
+/// Arcs in batches.
+pub(crate) struct ArcsOf<'a> {
+    form: ArcsFrom<'a>,
+    origin: Origin,
+    /// The next part, or the next row.
+    next: u64,
+    /// From one part to the next one of this rank.
+    step: u64,
+    /// Behind the last row.
+    end: u64,
+}
+
+impl ArcsOf<'_> {
+    /// Hands over the next batch, up to about a million arcs; returns whether there may be more.
+    pub(crate) fn next_batch<W: Weight>(&mut self, take: impl FnMut(u64, u64, W)) -> Result<bool> {
+        match self.origin {
+            Origin::Arcs => self.batch(|_, _, weight| weight, take),
+            Origin::Random(random) => self.batch(|u, v, _| of_bits(random.bits(u, v)), take),
+        }
+    }
+
+    fn batch<W: Weight>(
+        &mut self,
+        weight: impl Fn(u64, u64, W) -> W,
+        mut take: impl FnMut(u64, u64, W),
+    ) -> Result<bool> {
+        const PARTS: u64 = 8;
+        const ARCS: u64 = 1 << 20;
+        const ROWS: u64 = 1 << 20;
+        match &self.form {
+            ArcsFrom::Parts { parts, directed } => {
+                let count = parts.count() as u64;
+                for _ in 0..PARTS {
+                    if self.next >= count {
+                        return Ok(false);
+                    }
+                    let drawn = parts.draw(self.next as usize)?;
+                    self.next += self.step;
+                    for (index, &(u, v)) in drawn.edges.iter().enumerate().filter(|(_, (u, v))| u != v) {
+                        let own = drawn.lengths.as_ref().map_or(W::default(), |lengths| of_bits(lengths[index]));
+                        take(u, v, weight(u, v, own));
+                        if !directed {
+                            take(v, u, weight(v, u, own));
+                        }
+                    }
+                }
+                Ok(true)
+            }
+            ArcsFrom::File { file, with_weights } => {
+                let first = self.next;
+                let limit = file.arcs_before(first)?.saturating_add(ARCS);
+                // As many rows as have about a million arcs.
+                let (mut low, mut high) = (first + 1, self.end.min(first + ROWS));
+                while low < high {
+                    let middle = low + (high - low).div_ceil(2);
+                    if file.arcs_before(middle)? <= limit { low = middle } else { high = middle - 1 }
+                }
+                let rows = first.min(self.end)..low.min(self.end);
+                if rows.is_empty() {
+                    return Ok(false);
+                }
+                self.next = rows.end;
+                let RowRange { offsets, targets, weights } = file.read(rows.clone(), *with_weights)?;
+                // Whoever wants other weights has not read these.
+                let own = W::of(&weights);
+                for (row, u) in rows.enumerate() {
+                    for arc in offsets[row] as usize..offsets[row + 1] as usize {
+                        let v = u64::from(targets[arc]);
+                        take(u, v, weight(u, v, own.map_or(W::default(), |weights| weights[arc])));
+                    }
+                }
+                Ok(self.next < self.end)
+            }
+            ArcsFrom::Graph(graph) => {
+                let rows = self.next..self.end.min(self.next + ROWS);
+                self.next = rows.end.max(self.next);
+                let csr = graph.csr();
+                let own = W::of(csr.weights());
+                for u in rows {
+                    for arc in csr.row(u as VertexId) {
+                        let v = u64::from(csr.targets()[arc]);
+                        take(u, v, weight(u, v, own.map_or(W::default(), |weights| weights[arc])));
+                    }
+                }
+                Ok(self.next < self.end)
+            }
+        }
+    }
+}
+
+/// The weight that has these bits, of a type of 32 bits or none.
+fn of_bits<W: Weight>(bits: u32) -> W {
+    bytemuck::pod_read_unaligned(&bits.to_ne_bytes()[..size_of::<W>()])
+}

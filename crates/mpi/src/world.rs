@@ -1,0 +1,338 @@
+//! The ranks: what they send each other, what it costs, and how all of them end together.
+//!
+//! Every message is a list of 32-bit words, and every exchange is collective: all ranks call the same method in the same order.
+//! An exchange has two steps. The first tells each rank how many words will come; the time until it returns is the wait for the
+//! slowest rank. The second carries the words.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
+use mpi::datatype::{Equivalence, Partition, PartitionMut};
+use mpi::environment::{Threading, Universe};
+use mpi::topology::{Communicator, SimpleCommunicator};
+use warpath::{Control, Error, ErrorKind, Result};
+
+use crate::allocation::{filled, with_capacity};
+use crate::graph::{pull, push};
+use crate::watch::Watch;
+
+/// How long a rank waits for the others before it ends the run, if nothing else is said.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// Why work that all ranks do together ended.
+#[derive(Debug)]
+pub enum Failed {
+    /// This rank has to report it: it is the lowest rank that failed.
+    Here(Error),
+    /// Another rank reports it. An error of this kind decides the code that the process ends with.
+    Elsewhere(ErrorKind),
+}
+
+impl Failed {
+    /// Who can do something about the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Failed::Here(error) => error.kind(),
+            Failed::Elsewhere(kind) => *kind,
+        }
+    }
+}
+
+/// The result of work that all ranks do together: all succeed, or all fail.
+pub type Outcome<T> = std::result::Result<T, Failed>;
+
+/// What a rank has sent, and how long that took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Traffic {
+    /// Bytes that this rank sent to other ranks in exchanges.
+    pub bytes: u64,
+    /// Messages with at least one word that it sent to other ranks in exchanges.
+    pub messages: u64,
+    /// Bytes that it gave to reductions, which MPI carries in about log2(ranks) steps.
+    pub reduced_bytes: u64,
+    /// How many times the ranks met: exchanges and reductions.
+    pub meetings: u64,
+    /// Seconds while words were carried.
+    pub exchange: f64,
+    /// Seconds that this rank waited for others.
+    pub wait: f64,
+}
+
+impl Traffic {
+    /// What was sent since an earlier state.
+    pub fn since(&self, before: &Traffic) -> Traffic {
+        Traffic {
+            bytes: self.bytes - before.bytes,
+            messages: self.messages - before.messages,
+            reduced_bytes: self.reduced_bytes - before.reduced_bytes,
+            meetings: self.meetings - before.meetings,
+            exchange: self.exchange - before.exchange,
+            wait: self.wait - before.wait,
+        }
+    }
+}
+
+/// Words from all ranks, in the order of the ranks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Incoming {
+    pub(crate) words: Vec<u32>,
+    starts: Vec<usize>,
+}
+
+impl Incoming {
+    /// The words of one rank.
+    pub(crate) fn from(&self, rank: usize) -> &[u32] {
+        &self.words[self.starts[rank]..self.starts[rank + 1]]
+    }
+}
+
+/// All ranks of an MPI run, seen from one of them. MPI ends when it is dropped.
+///
+/// ```no_run
+/// let world = warpath_mpi::World::start(warpath_mpi::DEFAULT_TIMEOUT, &warpath::Control::new())?;
+/// println!("rank {} of {}", world.rank(), world.ranks());
+/// # Ok::<(), warpath::Error>(())
+/// ```
+pub struct World {
+    communicator: SimpleCommunicator,
+    rank: usize,
+    ranks: usize,
+    traffic: Cell<Traffic>,
+    watch: Watch,
+    /// The most words that go to one rank at a time: MPI counts with 31 bits.
+    most_words: Cell<usize>,
+    // Dropped last: it ends MPI.
+    _universe: Universe,
+}
+
+/// How values of all ranks become one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reduction {
+    Sum,
+    Least,
+    Greatest,
+    Or,
+}
+
+impl World {
+    /// Starts MPI. A process that no launcher started is the only rank. A rank that waits longer than `timeout` for the others prints
+    /// an error and ends with code 3, and one whose work is cancelled ends with code 130; the launcher then ends all ranks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if MPI runs in this process already.
+    pub fn start(timeout: Duration, control: &Control) -> Result<Self> {
+        const MOST_WORDS: usize = 1 << 28;
+        let started = mpi::environment::initialize_with_threading(Threading::Funneled);
+        let (universe, _) = started.ok_or_else(|| Error::invalid("MPI runs in this process already"))?;
+        let communicator = universe.world();
+        let (rank, ranks) = (communicator.rank() as usize, communicator.size() as usize);
+        let watch = Watch::start(timeout, control, rank)?;
+        let most_words = Cell::new((MOST_WORDS / ranks).max(1));
+        Ok(World { communicator, rank, ranks, traffic: Cell::default(), watch, most_words, _universe: universe })
+    }
+
+    /// The number of this rank, from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    /// How many ranks the host of this rank has.
+    pub fn ranks_on_host(&self) -> u64 {
+        let _watched = self.watch.waits();
+        self.communicator.split_shared(self.rank as i32).size() as u64
+    }
+
+    /// What this rank has sent so far.
+    pub fn traffic(&self) -> Traffic {
+        self.traffic.get()
+    }
+
+    /// Lets at most so many words go to one rank at a time, so that tests see exchanges in several rounds.
+    pub fn limit_words(&self, words: usize) {
+        self.most_words.set(words.max(1));
+    }
+
+    /// Waits for a result of every rank. If any failed, all fail: the lowest of these ranks with its error, the others without.
+    ///
+    /// # Errors
+    ///
+    /// If any rank failed.
+    pub fn agree<T>(&self, result: Result<T>) -> Outcome<T> {
+        const KINDS: [ErrorKind; 4] =
+            [ErrorKind::Usage, ErrorKind::Answer, ErrorKind::Resources, ErrorKind::Interrupted];
+        let number = |kind: ErrorKind| KINDS.iter().position(|&other| other == kind).unwrap_or(0) as u64;
+        let mine = result.as_ref().err().map_or(u64::MAX, |error| (self.rank as u64) << 8 | number(error.kind()));
+        let least = self.reduce(Reduction::Least, mine);
+        match result {
+            Ok(value) if least == u64::MAX => Ok(value),
+            Err(error) if least == mine => Err(Failed::Here(error)),
+            _ => Err(Failed::Elsewhere(KINDS[(least & 3) as usize])),
+        }
+    }
+
+    /// Whether a rank says yes.
+    pub(crate) fn any(&self, mine: bool) -> bool {
+        self.reduce(Reduction::Greatest, u64::from(mine)) == 1
+    }
+
+    /// One number made of those of all ranks.
+    pub(crate) fn reduce(&self, reduction: Reduction, mine: u64) -> u64 {
+        let mut values = [mine];
+        self.reduce_all(reduction, &mut values);
+        values[0]
+    }
+
+    /// Replaces each number by the one that is made of those at the same place of all ranks.
+    pub(crate) fn reduce_all<T: Equivalence + Copy>(&self, reduction: Reduction, values: &mut [T]) {
+        const AT_ONCE: usize = 1 << 24;
+        let operation = match reduction {
+            Reduction::Sum => SystemOperation::sum(),
+            Reduction::Least => SystemOperation::min(),
+            Reduction::Greatest => SystemOperation::max(),
+            Reduction::Or => SystemOperation::bitwise_or(),
+        };
+        let start = Instant::now();
+        let _watched = self.watch.waits();
+        for values in values.chunks_mut(AT_ONCE) {
+            let mine = values.to_vec();
+            self.communicator.all_reduce_into(&mine[..], values, operation);
+        }
+        self.tally(|traffic| {
+            traffic.reduced_bytes += size_of_val(values) as u64;
+            traffic.meetings += 1;
+            traffic.wait += start.elapsed().as_secs_f64();
+        });
+    }
+
+    /// Sends each rank its words, and returns those that came from each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]; the ranks have then met, so that they may agree on it.
+    pub(crate) fn exchange(&self, outgoing: &[Vec<u32>]) -> Result<Incoming> {
+        let start = Instant::now();
+        let most = self.most_words.get();
+        let rounds_here = outgoing.iter().map(|words| words.len().div_ceil(most)).max().unwrap_or(0);
+        let announced: Vec<u64> = outgoing.iter().flat_map(|words| [words.len() as u64, rounds_here as u64]).collect();
+        let mut coming = vec![0_u64; 2 * self.ranks];
+        let watched = self.watch.waits();
+        self.communicator.all_to_all_into(&announced[..], &mut coming[..]);
+        let waited = Instant::now();
+        let lengths: Vec<usize> = coming.iter().step_by(2).map(|&words| words as usize).collect();
+        let rounds = coming.iter().skip(1).step_by(2).max().copied().unwrap_or(0) as usize;
+        let mut starts = vec![0];
+        starts.extend(lengths.iter().scan(0, |end, length| {
+            *end += length;
+            Some(*end)
+        }));
+        let mut refused = None;
+        let mut words = Vec::new();
+        if rounds == 1 {
+            let sent: Vec<&[u32]> = outgoing.iter().map(Vec::as_slice).collect();
+            words = self.carry(&sent, &lengths);
+        } else if rounds > 1 {
+            words = filled("words from other ranks", starts[self.ranks], 0).unwrap_or_else(|error| {
+                refused = Some(error);
+                Vec::new()
+            });
+            for round in 0..rounds {
+                let piece = |length: usize| (round * most).min(length)..((round + 1) * most).min(length);
+                let sent: Vec<&[u32]> = outgoing.iter().map(|words| &words[piece(words.len())]).collect();
+                let came: Vec<usize> = lengths.iter().map(|&length| piece(length).len()).collect();
+                let mut received = &self.carry(&sent, &came)[..];
+                for (rank, &length) in lengths.iter().enumerate().filter(|_| refused.is_none()) {
+                    let (part, rest) = received.split_at(piece(length).len());
+                    words[starts[rank]..][piece(length)].copy_from_slice(part);
+                    received = rest;
+                }
+            }
+        }
+        drop(watched);
+        let to_others = || outgoing.iter().enumerate().filter(|(rank, words)| *rank != self.rank && !words.is_empty());
+        self.tally(|traffic| {
+            traffic.bytes += to_others().map(|(_, words)| size_of_val(&words[..]) as u64).sum::<u64>();
+            traffic.messages += to_others().count() as u64;
+            traffic.meetings += 1;
+            traffic.wait += (waited - start).as_secs_f64();
+            traffic.exchange += waited.elapsed().as_secs_f64();
+        });
+        match refused {
+            Some(error) => Err(error),
+            None => Ok(Incoming { words, starts }),
+        }
+    }
+
+    /// One round of an exchange, of pieces that MPI's counts have room for; returns the words in the order of the ranks.
+    fn carry(&self, sent: &[&[u32]], came: &[usize]) -> Vec<u32> {
+        let counts = |lengths: &[usize]| lengths.iter().map(|&length| length as i32).collect::<Vec<i32>>();
+        let displacements = |counts: &[i32]| {
+            let before = counts.iter().scan(0, |end, count| Some(std::mem::replace(end, *end + count)));
+            before.collect::<Vec<i32>>()
+        };
+        let sent_counts = counts(&sent.iter().map(|words| words.len()).collect::<Vec<_>>());
+        let came_counts = counts(came);
+        let (sent_at, came_at) = (displacements(&sent_counts), displacements(&came_counts));
+        let sent = sent.concat();
+        let mut received = vec![0_u32; came.iter().sum()];
+        let partition = Partition::new(&sent[..], sent_counts, sent_at);
+        let mut places = PartitionMut::new(&mut received[..], came_counts, came_at);
+        self.communicator.all_to_all_varcount_into(&partition, &mut places);
+        received
+    }
+
+    /// The words of all ranks, in the order of the ranks, for each rank.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::exchange`].
+    pub(crate) fn gather(&self, words: &[u32]) -> Result<Incoming> {
+        let mut outgoing = with_capacity("words for other ranks", self.ranks)?;
+        outgoing.resize(self.ranks, words.to_vec());
+        self.exchange(&outgoing)
+    }
+
+    /// The sum of the numbers of all ranks.
+    pub fn total(&self, mine: u64) -> u64 {
+        self.reduce(Reduction::Sum, mine)
+    }
+
+    /// The sum of the numbers of all lower ranks.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::exchange`].
+    pub(crate) fn sum_before(&self, mine: u64) -> Result<u64> {
+        let mut words = Vec::new();
+        push(&mut words, mine);
+        let all = self.gather(&words)?;
+        Ok((0..self.rank).map(|rank| pull::<u64>(all.from(rank))).sum())
+    }
+
+    /// The words of rank 0, for each rank.
+    pub(crate) fn broadcast(&self, words: &mut Vec<u64>) {
+        let start = Instant::now();
+        let _watched = self.watch.waits();
+        let root = self.communicator.process_at_rank(0);
+        let mut length = [words.len() as u64];
+        root.broadcast_into(&mut length[..]);
+        words.resize(length[0] as usize, 0);
+        root.broadcast_into(&mut words[..]);
+        self.tally(|traffic| {
+            traffic.meetings += 1;
+            traffic.wait += start.elapsed().as_secs_f64();
+        });
+    }
+
+    fn tally(&self, add: impl FnOnce(&mut Traffic)) {
+        let mut traffic = self.traffic.get();
+        add(&mut traffic);
+        self.traffic.set(traffic);
+    }
+}

@@ -1,0 +1,207 @@
+//! Every algorithm on ranks beside the engine of one machine, bit by bit.
+//!
+//! The test starts itself under `mpirun`, with one to five ranks on this machine. Each rank makes the same graphs, takes its part of
+//! each, searches with the others, and compares what it owns with what one machine finds.
+
+use std::process::Command;
+use std::time::Duration;
+
+use warpath::generate::WeightRange;
+use warpath::graph::{Direction, Distances, SelfLoops, VertexId, WeightKind, with_distances};
+use warpath::{Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
+use warpath_mpi::{Failed, Problem, Search, Source, Weighting, World};
+
+/// Tells the processes that the launcher starts from the one that starts it.
+const IS_RANK: &str = "WARPATH_TEST_IS_RANK";
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+fn main() {
+    if std::env::var_os(IS_RANK).is_some() {
+        return as_rank();
+    }
+    let launcher = std::env::var("MPIRUN").unwrap_or_else(|_| "mpirun".into());
+    let is_open_mpi = Command::new(&launcher).arg("--version").output();
+    let is_open_mpi = is_open_mpi.expect("mpirun is there").stdout.windows(8).any(|word| word == b"Open MPI");
+    for ranks in [1, 2, 3, 4, 5] {
+        let mut command = Command::new(&launcher);
+        if is_open_mpi {
+            command.args(["--allow-run-as-root", "--oversubscribe"]);
+        }
+        command.args(["-n", &ranks.to_string()]);
+        command.arg(std::env::current_exe().expect("a path")).env(IS_RANK, "1");
+        let status = command.status().expect("mpirun starts");
+        assert!(status.success(), "{ranks} ranks: {status}");
+        println!("{ranks} ranks: every search as on one machine");
+    }
+}
+
+fn as_rank() {
+    let world = World::start(TIMEOUT, &Control::new()).expect("MPI starts");
+    let directory = tempfile::tempdir().expect("a folder");
+    for (name, graph) in graphs() {
+        check_searches(&world, &name, &graph, &Source::of(&graph));
+        // Exchanges in several rounds.
+        world.limit_words(7);
+        check_searches(&world, &format!("{name}, in rounds"), &graph, &Source::of(&graph));
+        world.limit_words(1 << 20);
+        let path = directory.path().join("graph.wpg");
+        warpath::write(&graph, &path).expect("a file");
+        let stored = Source::open(&path, Weighting::AsStored).expect("a source");
+        check_searches(&world, &format!("{name}, stored"), &graph, &stored);
+    }
+    for specification in [
+        "kron:9",
+        "kron:9,weights=0..3",
+        "uniform:8,weights=1..255",
+        "grid:17x23,weights=1..9",
+        "rgg:8",
+        "scale-free:700,weights=1..9",
+        "crawl:700",
+        "roads:700",
+        "dense:40",
+    ] {
+        let graph = warpath::generate(specification).expect("a graph");
+        let source = Source::open(specification.as_ref(), Weighting::AsStored).expect("a source");
+        assert_eq!(source.weight_kind(), graph.weight_kind(), "{specification}");
+        check_searches(&world, specification, &graph, &source);
+        let range = WeightRange { low: 1, high: 1000 };
+        let random = Source::open(specification.as_ref(), Weighting::Random(range, 5)).expect("a source");
+        let graph = graph.with_random_weights(1, 1000, 5).expect("weights");
+        check_searches(&world, &format!("{specification}, random weights"), &graph, &random);
+    }
+    errors_are_reported_by_one_rank(&world);
+}
+
+/// A name, the number of vertices, and edges.
+type Shape = (&'static str, u64, Vec<(u32, u32)>);
+
+/// Graphs of every shape that may go wrong, with every type of weight.
+fn graphs() -> Vec<(String, Graph)> {
+    let mut state = 7_u64;
+    let mut random = move |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let mut shapes: Vec<Shape> = vec![
+        ("one vertex", 1, vec![]),
+        ("one vertex with a loop", 1, vec![(0, 0)]),
+        ("two vertices", 2, vec![(0, 1)]),
+        ("no edges", 9, vec![]),
+        ("a path", 40, (0..39).map(|v| (v, v + 1)).collect()),
+        ("a path backwards", 40, (0..39).map(|v| (v + 1, v)).collect()),
+        ("a cycle", 12, (0..12).map(|v| (v, (v + 1) % 12)).collect()),
+        ("a star", 70, (1..70).map(|v| (0, v)).collect()),
+        ("two stars, joined", 90, (1..44).map(|v| (0, v)).chain((46..90).map(|v| (45, v))).chain([(3, 60)]).collect()),
+        ("a hub to a hub", 200, (1..150).flat_map(|v| [(7, v), (190, v + 20)]).chain([(7, 190)]).collect()),
+        ("parallel edges and loops", 6, (0..30).map(|i| (i % 6, i * i % 6)).collect()),
+    ];
+    for (name, vertices, edges) in [("sparse", 60, 70), ("dense", 30, 400), ("disconnected", 90, 60)] {
+        shapes.push((name, vertices, (0..edges).map(|_| (random(vertices) as u32, random(vertices) as u32)).collect()));
+    }
+    let mut graphs = Vec::new();
+    for (name, vertices, edges) in shapes {
+        for direction in [Direction::Directed, Direction::Undirected] {
+            let builder = || GraphBuilder::new().vertices(vertices).direction(direction).self_loops(SelfLoops::Keep);
+            let mut numbers: Vec<u64> = edges.iter().map(|_| random(5)).collect();
+            if edges.len() > 3 {
+                numbers[2] = 0;
+            }
+            let weighted = |scale: f64| edges.iter().zip(&numbers).map(move |(&(u, v), &w)| (u, v, w as f64 * scale));
+            let unsigned = |scale: u32| edges.iter().zip(&numbers).map(move |(&(u, v), &w)| (u, v, w as u32 * scale));
+            let built = [
+                builder().build_from(edges.iter().copied()),
+                builder().build_from(unsigned(1)),
+                // Distances leave the range of 32 bits.
+                builder().build_from(unsigned(900_000_000)),
+                builder().build_from(unsigned(1).map(|(u, v, w)| (u, v, w as i32))),
+                builder().build_from(weighted(0.3).map(|(u, v, w)| (u, v, w as f32))),
+                builder().build_from(weighted(0.1)),
+                builder().build_from(edges.iter().map(|&(u, v)| (u, v, 0_u32))),
+            ];
+            for graph in built.into_iter().map(|graph| graph.expect("a graph")) {
+                graphs.push((format!("{name}, {direction:?}, {}", graph.weight_kind()), graph));
+            }
+        }
+    }
+    graphs
+}
+
+/// All searches on a graph, beside those of one machine.
+fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>) {
+    let solver = Solver::builder(graph.clone()).threads(1).open().expect("a solver");
+    let vertices = graph.vertices() as VertexId;
+    let last = vertices - 1;
+    for sources in [vec![0], vec![last], vec![vertices / 2, 0, vertices / 2]] {
+        for problem in [Problem::Bfs, Problem::Sssp] {
+            for algorithm in problem.algorithms() {
+                let search = Search {
+                    problem,
+                    sources: sources.iter().map(|&source| source.into()).collect(),
+                    algorithm: Some(algorithm.name.to_owned()),
+                    predecessors: true,
+                    verify: true,
+                    memory: None,
+                };
+                let found = search.run(world, source);
+                if algorithm.undirected_only && graph.is_directed() {
+                    assert!(found.is_err(), "{name}");
+                    continue;
+                }
+                let found = found.unwrap_or_else(|failed| panic!("{name}, {}: {failed:?}", algorithm.name));
+                let tree = match problem {
+                    Problem::Bfs => solver.solve(Bfs::from(sources.clone())),
+                    Problem::Sssp => solver.solve(Sssp::from(sources.clone())),
+                };
+                let tree = tree.expect("a tree");
+                let what = format!("{name}, {} from {sources:?} on {} ranks", algorithm.name, world.ranks());
+                assert_eq!(found.arcs, graph.arcs() as u64, "{what}");
+                assert_eq!(found.reached, tree.reached(), "{what}");
+                assert_eq!(found.max_distance, tree.max_distance(), "{what}");
+                if !matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64) {
+                    assert_eq!(found.distance_sum, tree.distance_sum(), "{what}");
+                }
+                assert_eq!(found.number_type, tree.report().semiring, "{what}");
+                let owned = found.owned.start as usize..found.owned.end as usize;
+                let own = slice(tree.distances(), owned.clone());
+                assert_eq!(found.distances, own, "{what}, vertices {owned:?}");
+                let predecessors = found.predecessors.expect("they were asked for");
+                let expected: Vec<Option<u64>> =
+                    owned.clone().map(|v| tree.predecessor(v as VertexId).map(u64::from)).collect();
+                assert_eq!(predecessors, expected, "{what}, vertices {owned:?}");
+            }
+        }
+    }
+}
+
+fn slice(distances: &Distances, range: std::ops::Range<usize>) -> Distances {
+    fn part<T: warpath::graph::DistanceValue>(values: &[T], range: std::ops::Range<usize>) -> Distances {
+        T::into_distances(values[range].to_vec())
+    }
+    with_distances!(distances, values => part(values, range))
+}
+
+fn errors_are_reported_by_one_rank(world: &World) {
+    let source = Source::open("grid:3x3".as_ref(), Weighting::AsStored).expect("a source");
+    let search = |sources: Vec<u64>, algorithm: Option<&str>| Search {
+        problem: Problem::Bfs,
+        sources,
+        algorithm: algorithm.map(str::to_owned),
+        predecessors: false,
+        verify: false,
+        memory: None,
+    };
+    for (search, message) in [
+        (search(vec![9], None), "source 9 is out of range: there are 9 vertices"),
+        (search(vec![0], Some("x")), "ranks have no algorithm `x`; they have direction-optimizing, top-down"),
+    ] {
+        match search.run(world, &source) {
+            Err(Failed::Here(Error::InvalidRequest(found))) if world.rank() == 0 => assert_eq!(found, message),
+            Err(Failed::Elsewhere(_)) if world.rank() > 0 => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    let negative = Source::open("grid:3x3,weights=-5..5".as_ref(), Weighting::AsStored).expect("a source");
+    let search = Search { problem: Problem::Sssp, ..search(vec![0], None) };
+    let error = search.run(world, &negative).expect_err("negative weights");
+    assert_eq!(error.kind(), warpath::ErrorKind::Usage);
+}

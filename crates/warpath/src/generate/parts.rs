@@ -1,0 +1,167 @@
+//! The edges of a generated graph in parts, for those who keep only some of its arcs each.
+
+use super::{Edges, Recipe, Shape};
+use crate::graph::VertexId;
+use crate::{Result, memory};
+
+/// The edges of a recipe, in parts that can be drawn in any order and by anybody: together they are the edges of the graph.
+///
+/// ```
+/// use warpath::generate::Recipe;
+/// let recipe = Recipe::beyond_one_machine("grid:3x2")?;
+/// let parts = recipe.in_parts()?;
+/// let drawn = parts.draw(0)?;
+/// assert_eq!((parts.count(), drawn.edges.len(), drawn.edges[0]), (1, 7, (0, 1)));
+/// # Ok::<(), warpath::Error>(())
+/// ```
+pub struct EdgeParts(Drawing);
+
+enum Drawing {
+    /// As the generator has it.
+    Edges(Edges),
+    /// All arcs between so many vertices, a row in each part.
+    Complete(u64),
+}
+
+/// Edges of one part: pairs of vertices, both arcs of an undirected edge in one pair.
+#[derive(Debug, Clone, Default)]
+pub struct DrawnEdges {
+    /// The ends of each edge.
+    pub edges: Vec<(u64, u64)>,
+    /// The length of each edge, if the generator measures them.
+    pub lengths: Option<Vec<u32>>,
+}
+
+/// Edges of one part, where they are in a list already.
+const EDGES_PER_PART: usize = 1 << 16;
+
+impl Recipe {
+    /// Parses the specification of a graph that may have up to 2^48 vertices, which [`Recipe::in_parts`] makes and
+    /// [`Recipe::generate`] refuses. Only `kron` and `grid` make graphs of more than 2^32 vertices.
+    ///
+    /// ```
+    /// use warpath::generate::Recipe;
+    /// assert_eq!(Recipe::beyond_one_machine("kron:38")?.vertices(), 1 << 38);
+    /// assert!("kron:38".parse::<Recipe>().is_err());
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`](crate::Error::InvalidRequest) says what is wrong with it.
+    pub fn beyond_one_machine(text: &str) -> Result<Self> {
+        const MOST_VERTICES: u64 = 1 << 48;
+        let recipe = Recipe::parse(text, MOST_VERTICES)?;
+        let is_wide = matches!(recipe.shape, Shape::Kronecker(_) | Shape::Grid(_));
+        if is_wide { Ok(recipe) } else { text.parse() }
+    }
+
+    /// Prepares the drawing of edges in parts. O(1), except that `roads` is drawn here as a whole.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn in_parts(&self) -> Result<EdgeParts> {
+        Ok(EdgeParts(match &self.shape {
+            Shape::Dense(_) => Drawing::Complete(self.vertices()),
+            shape => Drawing::Edges(shape.generator().draw(self.seed)?),
+        }))
+    }
+
+    /// Whether the edges come with lengths that are the weights.
+    pub fn keeps_lengths(&self) -> bool {
+        self.keeps_lengths
+    }
+}
+
+impl EdgeParts {
+    /// The number of parts.
+    pub fn count(&self) -> usize {
+        match &self.0 {
+            Drawing::Complete(vertices) => *vertices as usize,
+            Drawing::Edges(Edges::Parts { count, .. }) => *count,
+            Drawing::Edges(Edges::Lengths(list)) => list.len().div_ceil(EDGES_PER_PART),
+            Drawing::Edges(Edges::Rows(csr)) => csr.vertices(),
+        }
+    }
+
+    /// The edges of a part, which is below [`EdgeParts::count`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn draw(&self, part: usize) -> Result<DrawnEdges> {
+        let wide = |&(u, v): &(VertexId, VertexId)| (u64::from(u), u64::from(v));
+        let (edges, lengths) = match &self.0 {
+            Drawing::Complete(vertices) => {
+                let tail = part as u64;
+                let mut edges = memory::with_capacity("the edges of a part", *vertices as usize)?;
+                edges.extend((0..*vertices).filter(|&head| head != tail).map(|head| (tail, head)));
+                (edges, None)
+            }
+            Drawing::Edges(Edges::Parts { draw_wide: Some(draw), .. }) => (draw(part)?, None),
+            Drawing::Edges(Edges::Parts { draw, .. }) => {
+                (memory::listed("the edges of a part", draw(part)?.edges.iter().map(wide))?, None)
+            }
+            Drawing::Edges(Edges::Lengths(list)) => {
+                let first = part * EDGES_PER_PART;
+                let range = first..list.len().min(first + EDGES_PER_PART);
+                let edges = memory::listed("the edges of a part", list.edges[range.clone()].iter().map(wide))?;
+                (edges, Some(memory::listed("the lengths of a part", list.weights[range].iter().copied())?))
+            }
+            Drawing::Edges(Edges::Rows(csr)) => {
+                let heads = csr.neighbors(part as VertexId).iter();
+                let edges = heads.map(|&head| (part as u64, u64::from(head)));
+                (memory::listed("the edges of a part", edges)?, None)
+            }
+        };
+        Ok(DrawnEdges { edges, lengths })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generate::Recipe;
+    use crate::graph::{Direction, SelfLoops};
+    use crate::{Control, GraphBuilder};
+
+    #[test]
+    fn the_parts_are_the_graph() {
+        for specification in
+            ["kron:9", "uniform:9", "grid:30x41", "rgg:9", "scale-free:900", "crawl:900", "roads:900", "dense:40"]
+        {
+            let recipe = Recipe::beyond_one_machine(specification).unwrap();
+            let parts = recipe.in_parts().unwrap();
+            let mut edges = Vec::new();
+            for part in 0..parts.count() {
+                let drawn = parts.draw(part).unwrap();
+                assert_eq!(drawn.lengths.is_some(), recipe.keeps_lengths(), "{specification}");
+                let lengths = drawn.lengths.unwrap_or_else(|| vec![1; drawn.edges.len()]);
+                edges.extend(drawn.edges.iter().zip(lengths).map(|(&(u, v), length)| (u as u32, v as u32, length)));
+            }
+            let direction = if recipe.is_directed() { Direction::Directed } else { Direction::Undirected };
+            let builder = GraphBuilder::new().vertices(recipe.vertices()).direction(direction);
+            let built = builder.self_loops(SelfLoops::Drop).build_from(edges).unwrap();
+            let graph = recipe.generate(&Control::new()).unwrap();
+            assert_eq!(built.csr().offsets(), graph.csr().offsets(), "{specification}");
+            assert_eq!(built.csr().targets(), graph.csr().targets(), "{specification}");
+            if recipe.keeps_lengths() {
+                assert!(built.edges().eq(graph.edges()), "{specification}");
+            }
+        }
+    }
+
+    #[test]
+    fn graphs_beyond_one_machine_are_not_generated_on_one() {
+        let recipe = Recipe::beyond_one_machine("kron:33,edges-per-vertex=1").unwrap();
+        let error = recipe.generate(&Control::new()).unwrap_err().to_string();
+        assert!(error.contains("has more vertices than the 4294967294 that one machine takes"), "{error}");
+        let parts = recipe.in_parts().unwrap();
+        let drawn = parts.draw(parts.count() - 1).unwrap();
+        assert!(drawn.edges.iter().all(|&(u, v)| u < 1 << 33 && v < 1 << 33));
+        assert!(drawn.edges.iter().any(|&(u, v)| u > 1 << 32 || v > 1 << 32));
+        for other in ["uniform:33", "scale-free:5000000000", "kron:49", "grid:16777216x16777217"] {
+            assert!(Recipe::beyond_one_machine(other).is_err(), "{other}");
+        }
+    }
+}
