@@ -213,8 +213,8 @@ pub enum ShowProgress {
 /// The engine.
 #[derive(Debug, Args)]
 pub struct EngineArguments {
-    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs` and `sssp` also mpi[:timeout=SECONDS], in builds with the
-    /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, search together
+    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs`, `sssp` and `apsp` also mpi[:timeout=SECONDS], in builds with the
+    /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, work together
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
 }

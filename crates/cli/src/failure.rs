@@ -23,6 +23,13 @@ impl Failure {
         Error::invalid(message).into()
     }
 
+    /// The engine `mpi` was asked for.
+    #[cfg(not(feature = "mpi"))]
+    pub(crate) fn without_mpi() -> Self {
+        Failure::usage("this build of Warpath has no engine `mpi`, for it lacks the feature `mpi`")
+            .help("`cargo install --path crates/cli --features mpi` installs one that has it, where MPI is installed")
+    }
+
     /// The same failure, with advice.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

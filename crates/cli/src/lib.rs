@@ -3,7 +3,7 @@
 //! Each command has a file in `commands/`. The other modules are shared: [`arguments`] (the command line), `setup`
 //! (loading a graph, times), `vertex_lists`, `progress` and `signals` (Ctrl-C), `output` (files and standard output), `geojson`, `plot` (pictures), `print` (tables
 //! and JSON), `failure` (errors), `report` (error messages and exit codes) and [`out_of_memory`] (the exit code where a
-//! small allocation fails).
+//! small allocation fails). With the feature `mpi`, `ranks` runs a command on the ranks of an MPI run.
 
 // `println!` and `eprintln!` panic if the stream can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -18,6 +18,8 @@ mod output;
 mod plot;
 mod print;
 mod progress;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod report;
 mod setup;
 mod signals;

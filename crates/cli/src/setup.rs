@@ -22,6 +22,8 @@ use crate::progress;
 pub(crate) struct Setup<'a> {
     common: &'a CommonArguments,
     engine: Engine,
+    /// How many threads were asked for.
+    threads: Option<u32>,
     /// Whether only the plan is wanted.
     plan: bool,
     statistics: bool,
@@ -47,7 +49,7 @@ impl<'a> Setup<'a> {
     /// For a command that asks what an engine would do.
     pub(crate) fn on_engine(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
         if engine.is_mpi() {
-            return Err(Failure::usage("`--engine mpi` is for `warpath bfs` and `warpath sssp`"));
+            return Err(Failure::usage("`--engine mpi` is for `warpath bfs`, `warpath sssp` and `warpath apsp`"));
         }
         let engine: Engine = engine.engine.parse()?;
         let setup = Self::new(common, engine)?;
@@ -61,7 +63,28 @@ impl<'a> Setup<'a> {
     fn new(common: &'a CommonArguments, engine: Engine) -> Result<Self, Failure> {
         let control = progress::control(common.shown_progress());
         start_threads(common.threads)?;
-        Ok(Setup { common, engine, plan: false, statistics: false, ignores_weights: false, reverses: false, control })
+        Ok(Self::with_control(common, engine, common.threads, control))
+    }
+
+    /// For a rank of an MPI run, which has one thread unless it is told otherwise.
+    #[cfg(feature = "mpi")]
+    pub(crate) fn on_rank(solving: &'a SolvingArguments, control: &Control) -> Result<Self, Failure> {
+        let threads = Some(solving.common.threads.unwrap_or(1));
+        start_threads(threads)?;
+        Ok(Self::with_control(&solving.common, Engine::Cpu, threads, control.clone()))
+    }
+
+    fn with_control(common: &'a CommonArguments, engine: Engine, threads: Option<u32>, control: Control) -> Self {
+        Setup {
+            common,
+            engine,
+            threads,
+            plan: false,
+            statistics: false,
+            ignores_weights: false,
+            reverses: false,
+            control,
+        }
     }
 
     /// Says whether the command ignores weights, so that they need not be read.
@@ -122,7 +145,7 @@ impl<'a> Setup<'a> {
         let mut builder = Solver::builder(graph.clone()).control(self.control.clone()).engine(self.engine.clone());
         builder = builder.statistics(self.statistics);
         builder = hierarchy.into_iter().fold(builder, SolverBuilder::hierarchy);
-        if let Some(threads) = self.common.threads {
+        if let Some(threads) = self.threads {
             builder = builder.threads(threads as usize);
         }
         if let Some(memory) = self.common.memory {
@@ -373,6 +396,11 @@ impl GraphFacts {
 
     pub(crate) fn new(vertices: u64, arcs: u64, directed: bool, weights: &'static str) -> Self {
         GraphFacts { vertices, arcs, directed, weights }
+    }
+
+    #[cfg(feature = "mpi")]
+    pub(crate) fn vertices(&self) -> u64 {
+        self.vertices
     }
 
     pub(crate) fn text(&self) -> String {

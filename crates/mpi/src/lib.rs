@@ -18,6 +18,7 @@
 //!
 //! `world` has the messages, `graph` what a rank has of a graph, `bfs` and `sssp` an algorithm a file.
 
+mod all_pairs;
 mod allocation;
 mod bfs;
 mod bits;
@@ -33,6 +34,7 @@ mod sssp;
 mod watch;
 mod world;
 
+pub use all_pairs::{AllPairs, all_pairs};
 pub use bfs::RankAlgorithm;
 pub use graph::{PartOfGraph, Partition};
 pub use names::Names;

@@ -23,19 +23,14 @@ impl Write for Count {
     }
 }
 
-/// Writes a file, which rank 0 has created: what `write` writes on rank 0, then on rank 1, and so on. It gets its name when all have
-/// written. `write` runs twice, since bytes are counted first, and has to write the same both times.
+/// Where all ranks write the bytes of a file that rank 0 has created.
 ///
 /// # Errors
 ///
-/// If a rank can't write: the folder of the file has to be one that all hosts share.
-pub fn write_together(
-    world: &World,
-    file: Option<PartialFile>,
-    write: impl Fn(&mut dyn Write) -> std::io::Result<()>,
-) -> Outcome<()> {
+/// [`Error::InvalidRequest`] if it is no regular file.
+pub(crate) fn path_of_all(world: &World, file: Option<&PartialFile>) -> Outcome<PathBuf> {
     let mut path = Vec::new();
-    let created = match &file {
+    let created = match file {
         Some(file) => match file.partial_path() {
             Some(partial) => {
                 path = partial.as_os_str().as_encoded_bytes().iter().map(|&byte| u64::from(byte)).collect();
@@ -51,7 +46,21 @@ pub fn write_together(
     world.agree(created)?;
     world.broadcast(&mut path);
     let bytes: Vec<u8> = path.iter().map(|&byte| byte as u8).collect();
-    let path = PathBuf::from(String::from_utf8_lossy(&bytes).into_owned());
+    Ok(PathBuf::from(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// Writes a file, which rank 0 has created: what `write` writes on rank 0, then on rank 1, and so on. It gets its name when all have
+/// written. `write` runs twice, since bytes are counted first, and has to write the same both times.
+///
+/// # Errors
+///
+/// If a rank can't write: the folder of the file has to be one that all hosts share.
+pub fn write_together(
+    world: &World,
+    file: Option<PartialFile>,
+    write: impl Fn(&mut dyn Write) -> std::io::Result<()>,
+) -> Outcome<()> {
+    let path = path_of_all(world, file.as_ref())?;
     let mut count = Count(0);
     let counted = write(&mut count).map_err(|error| Error::io(&path, error));
     world.agree(counted)?;

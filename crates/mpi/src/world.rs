@@ -106,6 +106,19 @@ pub struct World {
     _universe: Universe,
 }
 
+impl Drop for World {
+    fn drop(&mut self) {
+        // MPI would wait for the other ranks, which wait for this one.
+        if std::thread::panicking() {
+            warpath::formats::remove_partial_files();
+            self.communicator.abort(PANICKED);
+        }
+    }
+}
+
+/// The code that all ranks end with if one panics.
+const PANICKED: i32 = 101;
+
 /// How values of all ranks become one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Reduction {
@@ -296,6 +309,12 @@ impl World {
         let mut outgoing = with_capacity("words for other ranks", self.ranks)?;
         outgoing.resize(self.ranks, words.to_vec());
         self.exchange(&outgoing)
+    }
+
+    /// Whether all ranks have the same number.
+    pub fn are_equal(&self, mine: u64) -> bool {
+        let (least, greatest) = (self.reduce(Reduction::Least, mine), self.reduce(Reduction::Greatest, mine));
+        least == greatest
     }
 
     /// The sum of the numbers of all ranks.

@@ -1,5 +1,8 @@
 //! `warpath apsp`: distances between all pairs, or a table of some; and `warpath table`, which is `apsp` with two lists.
 
+#[cfg(feature = "mpi")]
+mod ranks;
+
 use serde::Serialize;
 use warpath::formats::check_output;
 use warpath::problems::{ApspSummary, DistanceMatrix, NpyWriter, RowReductions, RowSink};
@@ -98,7 +101,20 @@ pub(crate) fn run_table(arguments: TableArguments) -> Result<ExitCode, Failure> 
 }
 
 pub(crate) fn run(arguments: ApspArguments) -> Result<ExitCode, Failure> {
+    if arguments.solving.engine.is_mpi() {
+        return run_on_ranks(&arguments);
+    }
     solve("apsp", arguments)
+}
+
+#[cfg(feature = "mpi")]
+fn run_on_ranks(arguments: &ApspArguments) -> Result<ExitCode, Failure> {
+    ranks::run(arguments)
+}
+
+#[cfg(not(feature = "mpi"))]
+fn run_on_ranks(_: &ApspArguments) -> Result<ExitCode, Failure> {
+    Err(Failure::without_mpi())
 }
 
 fn solve(command: &'static str, arguments: ApspArguments) -> Result<ExitCode, Failure> {

@@ -131,8 +131,7 @@ impl SearchCommand<'_> {
 
     #[cfg(not(feature = "mpi"))]
     fn run_on_ranks(&self, _: Option<&str>) -> Result<ExitCode, Failure> {
-        Err(Failure::usage("this build of Warpath has no engine `mpi`, for it lacks the feature `mpi`")
-            .help("`cargo install --path crates/cli --features mpi` installs one that has it, where MPI is installed"))
+        Err(Failure::without_mpi())
     }
 
     fn run<S: Search>(&self, request: impl Fn(Vec<VertexId>, Vec<VertexId>) -> S) -> Result<ExitCode, Failure> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
@@ -11,8 +11,7 @@ use warpath::graph::{Labels, VertexId};
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error};
 use warpath_mpi::{
-    DEFAULT_TIMEOUT, Failed, Found, Names, Outcome, PartFacts, Problem, RankPlan, Search, Source, Weighting, World,
-    write_together,
+    Found, Names, Outcome, PartFacts, Problem, RankPlan, Search, Source, Weighting, World, write_together,
 };
 
 use super::SearchCommand;
@@ -21,30 +20,12 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print::{self, Available, Table};
-use crate::progress;
+use crate::ranks;
 use crate::setup::{GraphFacts, PeakBytes, Times, inputs};
-
-/// The time that ranks wait for each other, from the name of the engine: `mpi` or `mpi:timeout=SECONDS`.
-pub(super) fn timeout(engine: &str) -> Result<Duration, Failure> {
-    let Some((_, option)) = engine.split_once(':') else { return Ok(DEFAULT_TIMEOUT) };
-    let seconds = option.strip_prefix("timeout=").and_then(|seconds| seconds.parse().ok());
-    match seconds {
-        Some(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
-        _ => {
-            Err(Failure::usage(format!("`{engine}` is not `mpi` or `mpi:timeout=SECONDS` with a whole number from 1")))
-        }
-    }
-}
 
 /// Runs the search on all ranks. Ranks but the one that reports an error end silently, with the same code.
 pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
-    let control = progress::control(crate::arguments::ShowProgress::Never);
-    let world = World::start(timeout(&command.solving.engine.engine)?, &control)?;
-    match on_ranks(command, algorithm, &world, &control) {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(Failed::Here(error)) => Err(error.into()),
-        Err(Failed::Elsewhere(kind)) => Ok(ExitCode::of(kind)),
-    }
+    ranks::run(command.solving, |world, control| on_ranks(command, algorithm, world, control))
 }
 
 fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World, control: &Control) -> Outcome<()> {

@@ -1,45 +1,24 @@
-//! Every algorithm on ranks beside the engine of one machine, bit by bit.
-//!
-//! The test starts itself under `mpirun`, with one to five ranks on this machine. Each rank makes the same graphs, takes its part of
-//! each, searches with the others, and compares what it owns with what one machine finds.
+//! Every algorithm on ranks beside the engine of one machine, bit by bit: each rank makes the same graphs, takes its part of each,
+//! searches with the others, and compares what it owns with what one machine finds.
 
-use std::process::Command;
 use std::time::Duration;
 
+use warpath::formats::PartialFile;
 use warpath::generate::WeightRange;
 use warpath::graph::{Direction, Distances, SelfLoops, VertexId, WeightKind, with_distances};
-use warpath::{Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
-use warpath_mpi::{Failed, Problem, Search, Source, Weighting, World};
+use warpath::tables::write_npy;
+use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
+use warpath_mpi::{Failed, Problem, Search, Source, Weighting, World, all_pairs};
 
-/// Tells the processes that the launcher starts from the one that starts it.
-const IS_RANK: &str = "WARPATH_TEST_IS_RANK";
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-fn main() {
-    if std::env::var_os(IS_RANK).is_some() {
-        return as_rank();
-    }
-    let launcher = std::env::var("MPIRUN").unwrap_or_else(|_| "mpirun".into());
-    let is_open_mpi = Command::new(&launcher).arg("--version").output();
-    let is_open_mpi = is_open_mpi.expect("mpirun is there").stdout.windows(8).any(|word| word == b"Open MPI");
-    for ranks in [1, 2, 3, 4, 5] {
-        let mut command = Command::new(&launcher);
-        if is_open_mpi {
-            command.args(["--allow-run-as-root", "--oversubscribe"]);
-        }
-        command.args(["-n", &ranks.to_string()]);
-        command.arg(std::env::current_exe().expect("a path")).env(IS_RANK, "1");
-        let status = command.status().expect("mpirun starts");
-        assert!(status.success(), "{ranks} ranks: {status}");
-        println!("{ranks} ranks: every search as on one machine");
-    }
-}
-
-fn as_rank() {
+/// Runs on every rank.
+pub(crate) fn as_rank() {
     let world = World::start(TIMEOUT, &Control::new()).expect("MPI starts");
     let directory = tempfile::tempdir().expect("a folder");
     for (name, graph) in graphs() {
         check_searches(&world, &name, &graph, &Source::of(&graph));
+        check_all_pairs(&world, &name, &graph);
         // Exchanges in several rounds.
         world.limit_words(7);
         check_searches(&world, &format!("{name}, in rounds"), &graph, &Source::of(&graph));
@@ -171,6 +150,42 @@ fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>)
             }
         }
     }
+}
+
+/// The matrix of all ranks is that of one machine, byte for byte.
+fn check_all_pairs(world: &World, name: &str, graph: &Graph) {
+    let solver = Solver::builder(graph.clone()).threads(1).open().expect("a solver");
+    let is_float = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    // Others round sums of floats in an order that depends on the rows asked for.
+    let request = if is_float { Apsp::all().algorithm("repeated-dijkstra") } else { Apsp::all() };
+    let matrix = solver.solve(request.clone()).expect("a matrix");
+    let directory = tempfile::tempdir().expect("a folder");
+    let path = directory.path().join("matrix.npy");
+    let file = (world.rank() == 0).then(|| PartialFile::create(&path, &Control::new()).expect("a file"));
+    let found = all_pairs(world, &solver, &request, file, true).unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
+    assert_eq!(found.finite_pairs, matrix.finite_pairs(), "{name}");
+    assert_eq!(found.max_distance, matrix.max_distance(), "{name}");
+    if !is_float {
+        assert_eq!(found.distance_sum, matrix.distance_sum(), "{name}");
+    }
+    if world.rank() == 0 {
+        let bytes = std::fs::read(&path).expect("the file");
+        let npy = |distances: &Distances| {
+            let mut bytes = Vec::new();
+            write_npy(&mut bytes, &[graph.vertices(), graph.vertices()], distances).expect("bytes");
+            bytes
+        };
+        // One machine may take 64 bits for an algorithm that could need them, and ranks another algorithm.
+        let as_they_are = bytes == npy(matrix.distances());
+        assert!(as_they_are || bytes == npy(&narrow(matrix.distances())), "{name} on {} ranks", world.ranks());
+    }
+}
+
+/// Distances in 32 bits, if all of them have room.
+fn narrow(distances: &Distances) -> Distances {
+    let Distances::U64(wide) = distances else { return distances.clone() };
+    let narrow = |&distance: &u64| if distance == u64::MAX { Ok(u32::MAX) } else { u32::try_from(distance) };
+    Distances::U32(wide.iter().map(narrow).collect::<Result<_, _>>().expect("32 bits suffice"))
 }
 
 fn slice(distances: &Distances, range: std::ops::Range<usize>) -> Distances {

@@ -1,0 +1,175 @@
+//! All pairs: the sources are shared out, and every rank writes its rows into one file.
+//!
+//! A matrix of all pairs is far larger than its graph, so every rank has the graph as a whole, and only the matrix is in parts. Each
+//! rank takes blocks of sources in turn and solves them as one machine would, on its own cores; the algorithm is that machine's
+//! choice. No messages are sent meanwhile.
+//!
+//! Whether 32-bit distances suffice may differ among the rows. If any rank needs 64 bits, all begin again with these.
+//!
+//! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use warpath::formats::PartialFile;
+use warpath::graph::{Distances, MinPlus, U32ToU64, VertexId};
+use warpath::problems::{DistanceSum, RowBlock, RowSink, TableShape};
+use warpath::tables::{write_npy, write_npy_part};
+use warpath::{Apsp, Distance, Error, Plan, Result, Solver};
+
+use crate::output::path_of_all;
+use crate::search::{combined_max, combined_sum};
+use crate::world::{Outcome, World};
+
+/// Distances between all pairs, of all ranks together.
+#[derive(Debug, Clone)]
+pub struct AllPairs {
+    /// How many pairs have a distance.
+    pub finite_pairs: u64,
+    /// The greatest distance.
+    pub max_distance: Option<Distance>,
+    /// The sum of all distances.
+    pub distance_sum: DistanceSum,
+    /// The algorithm that this rank took for its rows.
+    pub algorithm: String,
+    /// The types of weight and distance.
+    pub number_type: &'static str,
+    /// Whether the work was repeated with 64-bit distances.
+    pub repeated_wide: bool,
+    /// Seconds that this rank solved and wrote its rows.
+    pub seconds: f64,
+    /// Seconds that it then waited for the others.
+    pub wait: f64,
+}
+
+/// The rows of one rank: blocks of consecutive sources, in turn.
+fn rows_of(rank: usize, ranks: usize, vertices: usize) -> Vec<VertexId> {
+    const LARGEST: usize = 1024;
+    /// So many blocks for each rank even out what some sources take longer than others.
+    const BLOCKS: usize = 8;
+    let block = (vertices / (ranks * BLOCKS)).clamp(1, LARGEST);
+    (0..vertices as VertexId).filter(|&row| row as usize / block % ranks == rank).collect()
+}
+
+/// Solves all pairs of the solver's graph, which is the same on all ranks, and writes the matrix into `file`, a `.npy` that rank 0
+/// has created, if `writes`. `request` is what is asked for beside the sources, such as an algorithm.
+///
+/// # Errors
+///
+/// As [`Solver::solve`], and [`Error::Io`] if a rank can't write: the folder of the file has to be one that all hosts share.
+pub fn all_pairs(
+    world: &World,
+    solver: &Solver,
+    request: &Apsp,
+    file: Option<PartialFile>,
+    writes: bool,
+) -> Outcome<AllPairs> {
+    let sources = rows_of(world.rank(), world.ranks(), solver.graph().vertices());
+    let path = if writes { Some(path_of_all(world, file.as_ref())?) } else { None };
+    let start = Instant::now();
+    let mut wide = false;
+    loop {
+        let sink = path.as_ref().map_or(Ok(None), |path| open(path).map(Some));
+        let mut rows = Rows { sources: &sources, file: world.agree(sink)?, header: 0, wide };
+        let solved = solver.solve(request.clone().from(sources.as_slice()).into_sink(&mut rows));
+        let seconds = start.elapsed().as_secs_f64();
+        let summary = world.agree(solved)?;
+        let is_wide = world.any(summary.report().semiring == U32ToU64::NAME);
+        let wait = start.elapsed().as_secs_f64() - seconds;
+        if is_wide && !wide && path.is_some() {
+            wide = true;
+            continue;
+        }
+        world.agree(file.map_or(Ok(()), PartialFile::finish))?;
+        return Ok(AllPairs {
+            finite_pairs: world.total(summary.finite_pairs()),
+            max_distance: combined_max(world, summary.max_distance())?,
+            distance_sum: combined_sum(world, summary.distance_sum()),
+            algorithm: summary.report().algorithm.clone(),
+            number_type: if is_wide { U32ToU64::NAME } else { summary.report().semiring },
+            repeated_wide: is_wide,
+            seconds,
+            wait,
+        });
+    }
+}
+
+fn open(path: &PathBuf) -> Result<(PathBuf, File)> {
+    let opened = OpenOptions::new().write(true).open(path);
+    opened.map(|file| (path.clone(), file)).map_err(|error| Error::io(path, error))
+}
+
+/// Puts rows where they belong in the file.
+struct Rows<'a> {
+    sources: &'a [VertexId],
+    file: Option<(PathBuf, File)>,
+    /// Bytes of the file's header.
+    header: u64,
+    /// Whether only 64-bit distances are taken.
+    wide: bool,
+}
+
+impl RowSink for Rows<'_> {
+    fn plan(&self, rows: u64, columns: u64, distance_bytes: u64, plan: &mut Plan) {
+        if self.file.is_some() {
+            plan.disk("the rows of this rank", rows.saturating_mul(columns).saturating_mul(distance_bytes));
+        }
+    }
+
+    fn begin(&mut self, table: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+        if self.wide && matches!(table.distances, Distances::U32(_)) {
+            return Err(Error::DistanceOverflow { semiring: table.semiring });
+        }
+        if let Some((path, file)) = &mut self.file {
+            let vertices = table.graph.vertices();
+            let mut header = Vec::new();
+            let written = write_npy(&mut header, &[vertices, vertices], table.distances);
+            self.header = header.len() as u64;
+            // Whichever rank has the first row writes the header.
+            let written = written.and_then(|()| match self.sources.first() {
+                Some(0) => file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(&header)),
+                _ => Ok(()),
+            });
+            written.map_err(|error| Error::io(path.as_path(), error))?;
+        }
+        Ok(0)
+    }
+
+    fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
+        let Some((path, file)) = &mut self.file else { return Ok(()) };
+        let mut bytes = Vec::new();
+        let mut write = || {
+            write_npy_part(&mut bytes, block.values)?;
+            let row_bytes = bytes.len() / block.rows.len().max(1);
+            for (&row, bytes) in block.rows.iter().zip(bytes.chunks_exact(row_bytes.max(1))) {
+                let at = self.header + u64::from(self.sources[row]) * row_bytes as u64;
+                file.seek(SeekFrom::Start(at))?;
+                file.write_all(bytes)?;
+            }
+            Ok(())
+        };
+        write().map_err(|error| Error::io(path.as_path(), error))
+    }
+
+    fn wants_rows(&self) -> bool {
+        self.file.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_one_rank() {
+        for (vertices, ranks) in [(0, 2), (1, 3), (7, 3), (100, 1), (5000, 4), (100_000, 3)] {
+            let mut all: Vec<VertexId> = (0..ranks).flat_map(|rank| rows_of(rank, ranks, vertices)).collect();
+            let longest = (0..ranks).map(|rank| rows_of(rank, ranks, vertices).len()).max().unwrap();
+            assert!(longest * ranks <= vertices + vertices / 8 + ranks, "{vertices} on {ranks}: {longest}");
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..vertices as VertexId), "{vertices} on {ranks}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The command on ranks: its files are those of one machine, and its failures end all ranks.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use warpath::graph::{Labels, StringLabels};
+use warpath::{GraphBuilder, ReadOptions};
+
+use crate::launcher::{Role, alone, launch, launch_two};
+
+/// All tests with their names.
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("files_are_those_of_one_machine", files_are_those_of_one_machine),
+    ("answers_are_printed_once", answers_are_printed_once),
+    ("bad_requests_get_one_error", bad_requests_get_one_error),
+    ("ranks_with_other_arguments_are_found", ranks_with_other_arguments_are_found),
+    ("a_rank_that_dies_ends_all", a_rank_that_dies_ends_all),
+    ("a_silent_rank_ends_all", a_silent_rank_ends_all),
+    ("interrupted_ranks_leave_nothing", interrupted_ranks_leave_nothing),
+];
+
+fn output_of(command: &mut Command) -> (Output, String, String) {
+    let output = command.output().expect("it starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    (output, out, error)
+}
+
+/// Runs a command on ranks, and on one machine; both write a file, and the files are equal.
+fn compare(folder: &Path, ranks: usize, arguments: &[&str], extension: &str) {
+    let [one, other] = ["ranks", "alone"].map(|name| folder.join(format!("{name}.{extension}")));
+    let to = |path: &Path| ["--output".to_owned(), path.display().to_string(), "--quiet".to_owned()];
+    let with = |engine: &str, path: &Path| {
+        let mut all: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
+        all.extend(["--engine".to_owned(), engine.to_owned()]);
+        all.extend(to(path));
+        all
+    };
+    let words = with("mpi", &one);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (output, _, error) = output_of(&mut launch(Role::Command, ranks, &words));
+    assert!(output.status.success(), "{arguments:?} on {ranks} ranks: {error}");
+    let words = with("cpu", &other);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert!(alone(&words).status().expect("it starts").success());
+    let bytes = [one, other].map(|path| std::fs::read(path).expect("a file"));
+    assert!(bytes[0] == bytes[1], "{arguments:?} on {ranks} ranks");
+}
+
+fn files_are_those_of_one_machine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kron = ["bfs", "kron:9", "--source", "3"];
+    compare(folder.path(), 3, &kron, "npy");
+    let roads = ["sssp", "roads:900", "--source", "5", "--predecessors", "--verify"];
+    compare(folder.path(), 4, &roads, "csv");
+    let random = ["sssp", "grid:20x20", "--weights", "random:0..3,seed=4", "--source", "7", "--source", "390"];
+    compare(folder.path(), 2, &random, "npy");
+    compare(folder.path(), 3, &["apsp", "kron:7", "--weights", "random:1..9"], "npy");
+    // Names that are words, with commas, and names that are numbers with gaps.
+    let mut words = StringLabels::new();
+    let mut numbers = Vec::new();
+    for vertex in 0..60_u64 {
+        words.intern(&format!("v{}, {}", vertex % 7, vertex)).expect("a name");
+        numbers.push(vertex * vertex);
+    }
+    for (labels, source) in [(Labels::Strings(words), "v3, 10"), (Labels::Integers(numbers), "100")] {
+        let edges = (0..59).map(|v| (v, (v * 7 + 1) % 60, v % 4 + 1));
+        let graph = GraphBuilder::new().labels(labels).build_from(edges).expect("a graph");
+        let path = folder.path().join("named.wpg");
+        warpath::write(&graph, &path).expect("a file");
+        assert_eq!(ReadOptions::new().read(&path).expect("a graph").vertices(), 60);
+        let path = path.display().to_string();
+        compare(folder.path(), 3, &["sssp", &path, "--source", source, "--predecessors"], "csv");
+    }
+}
+
+fn answers_are_printed_once() {
+    let search = ["bfs", "grid:9x9", "--source", "0", "--target", "80", "--engine", "mpi", "--verify"];
+    let (output, out, error) = output_of(&mut launch(Role::Command, 3, &search));
+    assert!(output.status.success(), "{error}");
+    assert!(out.contains("bfs      direction-optimizing on 3 ranks, u32->u32"), "{out}");
+    assert!(out.contains("reached 81 of 81, farthest 16, sum 648, verified"), "{out}");
+    assert!(out.contains("to 80    16"), "{out}");
+    let (_, out, _) = output_of(launch(Role::Command, 2, &search).arg("--json"));
+    assert_eq!(out.lines().count(), 1, "{out}");
+    for part in ["\"engine\":\"mpi\"", "\"ranks\":{\"count\":2,", "\"reached\":81,", "\"verified\":true"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let (output, out, _) = output_of(launch(Role::Command, 2, &search).arg("--plan"));
+    assert!(output.status.success());
+    assert!(out.contains("ranks        2; below is the plan of rank 0"), "{out}");
+    assert!(out.contains("it fits"), "{out}");
+    let pairs = ["apsp", "grid:5x5", "--engine", "mpi", "--verify"];
+    let (_, out, error) = output_of(&mut launch(Role::Command, 2, &pairs));
+    assert!(out.contains("625 of 625 pairs, farthest 8, sum 2000, verified"), "{out}{error}");
+}
+
+fn bad_requests_get_one_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = folder.path().join("edges.txt");
+    std::fs::write(&text, "0 1\n").expect("a file");
+    let (text, missing) = (text.display().to_string(), folder.path().join("no.wpg").display().to_string());
+    let csv = folder.path().join("out.csv").display().to_string();
+    let search = |graph: &str, more: &[&str]| {
+        let mut words: Vec<String> = ["bfs", graph, "--source", "0", "--engine", "mpi"].map(str::to_owned).into();
+        words.extend(more.iter().map(|&word| word.to_owned()));
+        words
+    };
+    for (words, code, message) in [
+        (search("grid:3x3", &["--source", "9"]), 2, "no vertex named `9`; its vertices are numbered 0..8"),
+        (search("grid:3x3", &["--algorithm", "x"]), 2, "ranks have no algorithm `x`"),
+        (search("dense:9", &["--algorithm", "direction-optimizing"]), 2, "needs a graph without directions"),
+        (search("grid:3x3", &["--reverse"]), 2, "`--reverse` is not possible with `--engine mpi`"),
+        (search("kron:99", &[]), 2, "`99` is not a scale from 0 to 48"),
+        (search(&text, &[]), 2, "ranks read generators and .wpg files"),
+        (search(&missing, &[]), 2, "No such file or directory"),
+        (search("kron:12", &["--memory", "100K", "--output", &csv]), 3, "needs "),
+        (search("grid:3x3", &["--output", "x.txt"]), 2, "ranks write a .csv or a .npy"),
+    ] {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let (output, out, error) = output_of(&mut launch(Role::Command, 3, &words));
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {error}");
+        assert_eq!(error.matches(message).count(), 1, "{words:?}: {error}");
+        assert_eq!(out, "", "{words:?}");
+    }
+    assert!(!Path::new(&csv).exists() && std::fs::read_dir(folder.path()).expect("a folder").count() == 1);
+    let (output, _, error) = output_of(&mut alone(&["bfs", "grid:3x3", "--source", "0", "--engine", "mpi:timeout=x"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains("is not `mpi` or `mpi:timeout=SECONDS`"), "{error}");
+    let (output, _, error) = output_of(&mut alone(&["closure", "grid:3x3", "--engine", "mpi"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains("`--engine mpi` is for `warpath bfs`"), "{error}");
+}
+
+fn ranks_with_other_arguments_are_found() {
+    let one: &[&str] = &["bfs", "grid:3x3", "--source", "0", "--engine", "mpi"];
+    let other: &[&str] = &["bfs", "grid:3x3", "--source", "1", "--engine", "mpi"];
+    let (output, _, error) = output_of(&mut launch_two((1, one), (2, other)));
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert_eq!(error.matches("the ranks were started with different arguments").count(), 1, "{error}");
+}
+
+/// A search that takes some seconds, and an output that must not be there when it fails.
+struct Long {
+    folder: tempfile::TempDir,
+    launcher: Child,
+}
+
+impl Long {
+    fn start(timeout: u64) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = folder.path().join("out.npy").display().to_string();
+        let engine = format!("mpi:timeout={timeout}");
+        let words = ["sssp", "grid:2500x2500,weights=1..9", "--source", "0", "--verify", "--engine", &engine];
+        let mut command = launch(Role::Command, 2, &words);
+        command.args(["--output", &output]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let launcher = command.spawn().expect("the launcher starts");
+        let long = Long { folder, launcher };
+        // The file in the making is there once MPI runs.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while std::fs::read_dir(long.folder.path()).expect("a folder").count() == 0 {
+            assert!(Instant::now() < deadline, "the ranks did not start");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        long
+    }
+
+    /// The processes of the ranks: the launcher's children that are this program.
+    fn ranks(&self) -> Vec<String> {
+        let name = std::env::current_exe().expect("a path");
+        let parent = self.launcher.id().to_string();
+        let processes = std::fs::read_dir("/proc").expect("processes").flatten();
+        let ids = processes.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_rank = |id: &String| {
+            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+            let of = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)).unwrap_or("");
+            of == parent && std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|program| program == name)
+        };
+        ids.filter(is_rank).collect()
+    }
+
+    /// The code and the errors, once all have ended; it must not take long.
+    fn ended(self) -> (Option<i32>, String) {
+        let start = Instant::now();
+        let output = self.launcher.wait_with_output().expect("it ends");
+        assert!(start.elapsed() < Duration::from_secs(30), "it took {:?} to end", start.elapsed());
+        let left: Vec<_> = std::fs::read_dir(self.folder.path()).expect("a folder").flatten().collect();
+        assert!(left.is_empty(), "{left:?}");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+fn signal(name: &str, process: &str) {
+    assert!(Command::new("kill").args([name, process]).status().expect("kill starts").success());
+}
+
+fn a_rank_that_dies_ends_all() {
+    let long = Long::start(20);
+    let ranks = long.ranks();
+    assert_eq!(ranks.len(), 2);
+    signal("-KILL", &ranks[1]);
+    let (code, error) = long.ended();
+    assert_ne!(code, Some(0), "{error}");
+}
+
+fn a_silent_rank_ends_all() {
+    let long = Long::start(2);
+    let ranks = long.ranks();
+    signal("-STOP", &ranks[1]);
+    let (code, error) = long.ended();
+    assert_eq!(code, Some(3), "{error}");
+    assert!(error.contains("waited 2 s for other ranks: one of them, or a link, has failed"), "{error}");
+}
+
+fn interrupted_ranks_leave_nothing() {
+    let long = Long::start(20);
+    signal("-INT", &long.launcher.id().to_string());
+    let (code, error) = long.ended();
+    assert_ne!(code, Some(0), "{error}");
+}

@@ -1,0 +1,67 @@
+//! Starts ranks.
+
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// What the processes are that the launcher starts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Role {
+    Searches,
+    Command,
+}
+
+/// Tells a process its role.
+const ROLE: &str = "WARPATH_TEST_ROLE";
+
+impl Role {
+    pub(crate) fn of_this_process() -> Option<Self> {
+        match std::env::var(ROLE).ok()?.as_str() {
+            "searches" => Some(Role::Searches),
+            _ => Some(Role::Command),
+        }
+    }
+}
+
+/// A launcher that will start so many ranks with these arguments.
+pub(crate) fn launch(role: Role, ranks: usize, arguments: &[&str]) -> Command {
+    let mut command = launcher();
+    add_ranks(&mut command, ranks, arguments);
+    command.env(ROLE, if role == Role::Searches { "searches" } else { "command" });
+    command
+}
+
+/// The same for two groups of ranks with arguments of their own.
+pub(crate) fn launch_two(one: (usize, &[&str]), other: (usize, &[&str])) -> Command {
+    let mut command = launcher();
+    add_ranks(&mut command, one.0, one.1);
+    command.arg(":");
+    add_ranks(&mut command, other.0, other.1);
+    command.env(ROLE, "command");
+    command
+}
+
+/// The command on one machine, without MPI's launcher.
+pub(crate) fn alone(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("a path"));
+    command.args(arguments).env(ROLE, "command");
+    command
+}
+
+fn add_ranks(command: &mut Command, ranks: usize, arguments: &[&str]) {
+    command.args(["-n", &ranks.to_string()]).arg(std::env::current_exe().expect("a path")).args(arguments);
+}
+
+/// The launcher, allowed to start more ranks than there are cores.
+fn launcher() -> Command {
+    static IS_OPEN_MPI: OnceLock<bool> = OnceLock::new();
+    let program = std::env::var("MPIRUN").unwrap_or_else(|_| "mpirun".into());
+    let is_open_mpi = *IS_OPEN_MPI.get_or_init(|| {
+        let version = Command::new(&program).arg("--version").output().expect("the launcher starts");
+        String::from_utf8_lossy(&version.stdout).contains("Open MPI")
+    });
+    let mut command = Command::new(program);
+    if is_open_mpi {
+        command.args(["--allow-run-as-root", "--oversubscribe"]);
+    }
+    command
+}

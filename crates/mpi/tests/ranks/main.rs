@@ -1,0 +1,37 @@
+//! Starts itself under `mpirun`, with several numbers of ranks on this machine.
+//!
+//! The process that `cargo test` starts is the launcher. What it starts are ranks: they either search and compare
+//! ([`searches`]), or are the command ([`command`]). `MPIRUN` names another launcher than `mpirun`.
+
+mod command;
+mod launcher;
+mod searches;
+
+use std::process::ExitCode;
+
+use launcher::{Role, launch};
+
+fn main() -> ExitCode {
+    match Role::of_this_process() {
+        Some(Role::Searches) => searches::as_rank(),
+        Some(Role::Command) => return ExitCode::from(warpath_cli::main(std::env::args_os())),
+        None => launch_all(),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs the tests whose names have a word of the arguments in them, or all.
+fn launch_all() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let searches = [1, 2, 3, 4, 5].map(|ranks| (format!("searches_on_{ranks}_ranks"), ranks));
+    let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
+    for (name, ranks) in searches.iter().filter(|(name, _)| wanted(name)) {
+        let status = launch(Role::Searches, *ranks, &[]).status().expect("the launcher starts");
+        assert!(status.success(), "{name}: {status}");
+        println!("test {name} ... ok");
+    }
+    for (name, test) in command::TESTS.iter().filter(|(name, _)| wanted(name)) {
+        test();
+        println!("test {name} ... ok");
+    }
+}
