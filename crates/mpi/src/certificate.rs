@@ -149,3 +149,52 @@ fn all_are_met<L: MinPlus>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use warpath::graph::U32ToU32;
+    use warpath::{Control, Graph};
+
+    use super::*;
+    use crate::Source;
+    use crate::world::Failed;
+
+    /// One test alone starts MPI: a process does so once.
+    #[test]
+    fn wrong_answers_do_not_verify() {
+        const FAR: u32 = u32::MAX;
+        const NONE: u64 = NO_PREDECESSOR;
+        let world = World::start(Duration::from_secs(60), &Control::new()).unwrap();
+        // Arcs of weight 0 join 2 and 3; 5 is not reachable.
+        let edges = [(0, 1, 4_u32), (1, 2, 3), (0, 2, 9), (2, 3, 0), (3, 2, 0), (3, 4, 1), (5, 0, 1)];
+        let graph = Graph::from_edges(edges).unwrap();
+        let part = PartOfGraph::<u32>::load(&world, &Source::of(&graph)).unwrap();
+        let fault = |distances: [u32; 6], tails: Option<[u64; 6]>| {
+            let tails = tails.as_ref().map(|tails| &tails[..]);
+            match verify::<U32ToU32>(&world, &part, &[0], &distances, tails) {
+                Ok(()) => String::new(),
+                Err(Failed::Here(error)) => error.to_string(),
+                Err(failed) => panic!("{failed:?}"),
+            }
+        };
+        let (right, tree) = ([0, 4, 7, 7, 8, FAR], [NONE, 0, 1, 2, 3, NONE]);
+        assert_eq!(fault(right, None) + &fault(right, Some(tree)), "");
+        for (distances, tails, message) in [
+            ([1, 5, 8, 8, 9, FAR], None, "source 0 is not at distance 0"),
+            ([0, 5, 7, 7, 8, FAR], None, "an arc of weight 4 from vertex 0, at 0, can be relaxed"),
+            ([0, 4, 7, 7, FAR, FAR], None, "an arc of weight 1 from vertex 3, at 7, can be relaxed"),
+            ([0, 4, 6, 6, 7, FAR], None, "no walk from a source leads to vertex 2 at its distance 6"),
+            ([0, 4, 7, 7, 8, 3], None, "no walk from a source leads to vertex 5 at its distance 3"),
+            (right, Some([1, 0, 1, 2, 3, NONE]), "source 0 has a predecessor"),
+            (right, Some([NONE, 0, 0, 2, 3, NONE]), "no walk of predecessors from a source leads to vertex 2"),
+            (right, Some([NONE, 0, 3, 2, 3, NONE]), "no walk of predecessors from a source leads to vertex 2"),
+            (right, Some([NONE, 0, 1, 2, NONE, NONE]), "no walk of predecessors from a source leads to vertex 4"),
+            (right, Some([NONE, 0, 1, 2, 3, 0]), "vertex 5 has a predecessor but no distance"),
+        ] {
+            let found = fault(distances, tails);
+            assert!(found.contains(message), "{message}: {found}");
+        }
+    }
+}
