@@ -16,17 +16,27 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 pub(crate) fn as_rank() {
     let world = World::start(TIMEOUT, &Control::new()).expect("MPI starts");
     let directory = tempfile::tempdir().expect("a folder");
-    for (name, graph) in graphs() {
-        check_searches(&world, &name, &graph, &Source::of(&graph));
-        check_all_pairs(&world, &name, &graph);
-        // Exchanges in several rounds.
-        world.limit_words(7);
-        check_searches(&world, &format!("{name}, in rounds"), &graph, &Source::of(&graph));
-        world.limit_words(1 << 20);
-        let path = directory.path().join("graph.wpg");
-        warpath::write(&graph, &path).expect("a file");
-        let stored = Source::open(&path, Weighting::AsStored).expect("a source");
-        check_searches(&world, &format!("{name}, stored"), &graph, &stored);
+    for (index, (name, graph)) in graphs().into_iter().enumerate() {
+        // Graphs take turns in where they come from and in what is asked; all graphs of a shape together see everything.
+        let sources = sources_of(&graph, index / 3);
+        match index % 3 {
+            0 => check_searches(&world, &name, &graph, &Source::of(&graph), &sources),
+            1 => {
+                // Exchanges in several rounds.
+                world.limit_words(7);
+                check_searches(&world, &format!("{name}, in rounds"), &graph, &Source::of(&graph), &sources);
+                world.limit_words(1 << 20);
+            }
+            _ => {
+                let path = directory.path().join("graph.wpg");
+                warpath::write(&graph, &path).expect("a file");
+                let stored = Source::open(&path, Weighting::AsStored).expect("a source");
+                check_searches(&world, &format!("{name}, stored"), &graph, &stored, &sources);
+            }
+        }
+        if index % 4 == 0 {
+            check_all_pairs(&world, &name, &graph);
+        }
     }
     for specification in [
         "kron:9",
@@ -42,11 +52,11 @@ pub(crate) fn as_rank() {
         let graph = warpath::generate(specification).expect("a graph");
         let source = Source::open(specification.as_ref(), Weighting::AsStored).expect("a source");
         assert_eq!(source.weight_kind(), graph.weight_kind(), "{specification}");
-        check_searches(&world, specification, &graph, &source);
+        check_searches(&world, specification, &graph, &source, &sources_of(&graph, 2));
         let range = WeightRange { low: 1, high: 1000 };
         let random = Source::open(specification.as_ref(), Weighting::Random(range, 5)).expect("a source");
         let graph = graph.with_random_weights(1, 1000, 5).expect("weights");
-        check_searches(&world, &format!("{specification}, random weights"), &graph, &random);
+        check_searches(&world, &format!("{specification}, random weights"), &graph, &random, &sources_of(&graph, 0));
     }
     errors_are_reported_by_one_rank(&world);
 }
@@ -105,49 +115,55 @@ fn graphs() -> Vec<(String, Graph)> {
     graphs
 }
 
-/// All searches on a graph, beside those of one machine.
-fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>) {
-    let solver = Solver::builder(graph.clone()).threads(1).open().expect("a solver");
+/// The first vertex, the last one, or two, one of them named twice.
+fn sources_of(graph: &Graph, turn: usize) -> Vec<VertexId> {
     let vertices = graph.vertices() as VertexId;
-    let last = vertices - 1;
-    for sources in [vec![0], vec![last], vec![vertices / 2, 0, vertices / 2]] {
-        for problem in [Problem::Bfs, Problem::Sssp] {
-            for algorithm in problem.algorithms() {
-                let search = Search {
-                    problem,
-                    sources: sources.iter().map(|&source| source.into()).collect(),
-                    algorithm: Some(algorithm.name.to_owned()),
-                    predecessors: true,
-                    verify: true,
-                    memory: None,
-                };
-                let found = search.run(world, source);
-                if algorithm.undirected_only && graph.is_directed() {
-                    assert!(found.is_err(), "{name}");
-                    continue;
-                }
-                let found = found.unwrap_or_else(|failed| panic!("{name}, {}: {failed:?}", algorithm.name));
-                let tree = match problem {
-                    Problem::Bfs => solver.solve(Bfs::from(sources.clone())),
-                    Problem::Sssp => solver.solve(Sssp::from(sources.clone())),
-                };
-                let tree = tree.expect("a tree");
-                let what = format!("{name}, {} from {sources:?} on {} ranks", algorithm.name, world.ranks());
-                assert_eq!(found.arcs, graph.arcs() as u64, "{what}");
-                assert_eq!(found.reached, tree.reached(), "{what}");
-                assert_eq!(found.max_distance, tree.max_distance(), "{what}");
-                if !matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64) {
-                    assert_eq!(found.distance_sum, tree.distance_sum(), "{what}");
-                }
-                assert_eq!(found.number_type, tree.report().semiring, "{what}");
-                let owned = found.owned.start as usize..found.owned.end as usize;
-                let own = slice(tree.distances(), owned.clone());
-                assert_eq!(found.distances, own, "{what}, vertices {owned:?}");
-                let predecessors = found.predecessors.expect("they were asked for");
-                let expected: Vec<Option<u64>> =
-                    owned.clone().map(|v| tree.predecessor(v as VertexId).map(u64::from)).collect();
-                assert_eq!(predecessors, expected, "{what}, vertices {owned:?}");
+    match turn % 3 {
+        0 => vec![0],
+        1 => vec![vertices - 1],
+        _ => vec![vertices / 2, 0, vertices / 2],
+    }
+}
+
+/// All searches on a graph, beside those of one machine.
+fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>, sources: &[VertexId]) {
+    let solver = Solver::builder(graph.clone()).threads(1).open().expect("a solver");
+    for problem in [Problem::Bfs, Problem::Sssp] {
+        for algorithm in problem.algorithms() {
+            let search = Search {
+                problem,
+                sources: sources.iter().map(|&source| source.into()).collect(),
+                algorithm: Some(algorithm.name.to_owned()),
+                predecessors: true,
+                verify: true,
+                memory: None,
+            };
+            let found = search.run(world, source);
+            if algorithm.undirected_only && graph.is_directed() {
+                assert!(found.is_err(), "{name}");
+                continue;
             }
+            let found = found.unwrap_or_else(|failed| panic!("{name}, {}: {failed:?}", algorithm.name));
+            let tree = match problem {
+                Problem::Bfs => solver.solve(Bfs::from(sources)),
+                Problem::Sssp => solver.solve(Sssp::from(sources)),
+            };
+            let tree = tree.expect("a tree");
+            let what = format!("{name}, {} from {sources:?} on {} ranks", algorithm.name, world.ranks());
+            assert_eq!(found.arcs, graph.arcs() as u64, "{what}");
+            assert_eq!(found.reached, tree.reached(), "{what}");
+            assert_eq!(found.max_distance, tree.max_distance(), "{what}");
+            if !matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64) {
+                assert_eq!(found.distance_sum, tree.distance_sum(), "{what}");
+            }
+            assert_eq!(found.number_type, tree.report().semiring, "{what}");
+            let owned = found.owned.start as usize..found.owned.end as usize;
+            let own = slice(tree.distances(), owned.clone());
+            assert_eq!(found.distances, own, "{what}, vertices {owned:?}");
+            let predecessors = found.predecessors.expect("they were asked for");
+            let expected: Vec<Option<u64>> =
+                owned.clone().map(|v| tree.predecessor(v as VertexId).map(u64::from)).collect();
+            assert_eq!(predecessors, expected, "{what}, vertices {owned:?}");
         }
     }
 }
