@@ -42,7 +42,8 @@ pub struct Search {
     pub problem: Problem,
     /// The sources: distances are from the nearest of them.
     pub sources: Vec<u64>,
-    /// The name of the algorithm; the preferred one if there is none.
+    /// The name of the algorithm, such as `delta-stepping`, or with its parameter `delta-stepping:delta=25`; the preferred one if there
+    /// is none.
     pub algorithm: Option<String>,
     /// Whether to find the predecessor of every vertex.
     pub predecessors: bool,
@@ -185,7 +186,7 @@ impl Search {
                 let graph = PartOfGraph::<Unit>::load(world, source)?;
                 let load = start.elapsed().as_secs_f64();
                 let timer = Timer::start(world, load);
-                let levels = bfs::search(world, &graph, algorithm, &self.sources)?;
+                let levels = bfs::search(world, &graph, algorithm.info, &self.sources)?;
                 self.finish::<UnitToU32>(world, &graph, levels, algorithm, timer)
             }
             Problem::Sssp => with_min_plus!(source.weight_kind(), false, L => {
@@ -197,7 +198,7 @@ impl Search {
                     Ok(())
                 })?;
                 let timer = Timer::start(world, load);
-                let distances = sssp::search::<L>(world, &mut graph, &self.sources)?;
+                let distances = sssp::search::<L>(world, &mut graph, &self.sources, algorithm.delta)?;
                 if suffices::<L>(world, &graph, &distances)? {
                     return self.finish::<L>(world, &graph, distances, algorithm, timer);
                 }
@@ -211,12 +212,12 @@ impl Search {
         &self,
         world: &World,
         graph: PartOfGraph<W>,
-        algorithm: &'static RankAlgorithm,
+        algorithm: Chosen,
         timer: Timer,
     ) -> Outcome<Found> {
         match graph.into_u32() {
             Some(mut graph) => {
-                let distances = sssp::search::<U32ToU64>(world, &mut graph, &self.sources)?;
+                let distances = sssp::search::<U32ToU64>(world, &mut graph, &self.sources, algorithm.delta)?;
                 let found = self.finish::<U32ToU64>(world, &graph, distances, algorithm, timer)?;
                 Ok(Found { repeated_wide: true, ..found })
             }
@@ -224,24 +225,31 @@ impl Search {
         }
     }
 
-    fn check(&self, source: &Source<'_>) -> Result<&'static RankAlgorithm> {
+    fn check(&self, source: &Source<'_>) -> Result<Chosen> {
         let vertices = source.vertices();
         if let Some(missing) = self.sources.iter().find(|&&vertex| vertex >= vertices) {
             return Err(Error::invalid(format!("source {missing} is out of range: there are {vertices} vertices")));
         }
         let algorithms = self.problem.algorithms();
         let fits = |algorithm: &&RankAlgorithm| !(algorithm.undirected_only && source.is_directed());
-        let Some(name) = &self.algorithm else {
-            return algorithms.iter().find(fits).ok_or_else(|| Error::invalid("no algorithm fits this graph"));
+        let Some(text) = &self.algorithm else {
+            let info = algorithms.iter().find(fits).ok_or_else(|| Error::invalid("no algorithm fits this graph"))?;
+            return Ok(Chosen { info, delta: None });
         };
-        match algorithms.iter().find(|algorithm| algorithm.name == name) {
-            None => {
-                let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name).collect();
-                Err(Error::invalid(format!("ranks have no algorithm `{name}`; they have {}", names.join(", "))))
-            }
-            Some(algorithm) if fits(&algorithm) => Ok(algorithm),
-            Some(_) => Err(Error::invalid(format!("`{name}` needs a graph without directions"))),
+        let (name, parameter) = text.split_once(':').map_or((text.as_str(), None), |(name, rest)| (name, Some(rest)));
+        let Some(info) = algorithms.iter().find(|algorithm| algorithm.name == name) else {
+            let names: Vec<_> = algorithms.iter().map(|algorithm| algorithm.name).collect();
+            return Err(Error::invalid(format!("ranks have no algorithm `{name}`; they have {}", names.join(", "))));
+        };
+        if !fits(&info) {
+            return Err(Error::invalid(format!("`{name}` needs a graph without directions")));
         }
+        let delta = parameter.map(|parameter| match parameter.strip_prefix("delta=").map(str::parse::<f64>) {
+            Some(Ok(delta)) if self.problem == Problem::Sssp && delta > 0.0 && delta.is_finite() => Ok(delta),
+            _ if self.problem == Problem::Bfs => Err(Error::invalid(format!("`{name}` has no parameters"))),
+            _ => Err(Error::invalid(format!("`{parameter}` is not `delta=` with a number above 0"))),
+        });
+        Ok(Chosen { info, delta: delta.transpose()? })
     }
 
     /// Predecessors, certificate and facts.
@@ -250,7 +258,7 @@ impl Search {
         world: &World,
         graph: &PartOfGraph<L::Weight>,
         mut distances: Vec<L::Distance>,
-        algorithm: &'static RankAlgorithm,
+        algorithm: Chosen,
         timer: Timer,
     ) -> Outcome<Found>
     where
@@ -284,7 +292,7 @@ impl Search {
             owned: graph.owned(),
             distances: L::Distance::into_distances(distances),
             predecessors,
-            algorithm: algorithm.name,
+            algorithm: algorithm.info.name,
             number_type: L::NAME,
             repeated_wide: false,
             arcs: graph.arcs(),
@@ -302,6 +310,14 @@ impl Search {
             },
         })
     }
+}
+
+/// An algorithm with its parameter.
+#[derive(Debug, Clone, Copy)]
+struct Chosen {
+    info: &'static RankAlgorithm,
+    /// The width of buckets, if it was set.
+    delta: Option<f64>,
 }
 
 /// Measures a search.

@@ -43,7 +43,7 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
     let mut upward = false;
     let mut before = 0;
     loop {
-        let size = search.size(world);
+        let size = search.size(world)?;
         if size.vertices == 0 {
             return Ok(());
         }
@@ -54,9 +54,8 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
             size.arcs > unexplored / ARCS_SHARE && size.vertices > before
         };
         before = size.vertices;
-        let step = if upward { look_up(world, search, &mut frontier) } else { top_down::expand(world, search) };
-        world.agree(step)?;
-        search.advance(world);
+        let expanded = if upward { look_up(world, search, &mut frontier) } else { top_down::expand(world, search) };
+        search.advance(world, expanded);
     }
 }
 

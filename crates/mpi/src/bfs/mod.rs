@@ -4,6 +4,7 @@ mod direction_optimizing;
 mod top_down;
 
 use warpath::graph::Unit;
+use warpath::{Error, Result};
 
 use crate::allocation::{filled, with_capacity};
 use crate::bits::Bits;
@@ -57,6 +58,8 @@ struct Search<'g> {
     /// The ghosts that were reported to their owners, or are known to be found.
     known_ghosts: Bits,
     level: u32,
+    /// Why the last level could not be expanded here.
+    failure: Option<Error>,
 }
 
 /// The size of a frontier on all ranks.
@@ -68,7 +71,7 @@ struct Size {
 }
 
 impl<'g> Search<'g> {
-    fn new(graph: &'g PartOfGraph<Unit>, sources: &[u64]) -> warpath::Result<Self> {
+    fn new(graph: &'g PartOfGraph<Unit>, sources: &[u64]) -> Result<Self> {
         let mut search = Search {
             graph,
             levels: filled("levels of vertices", graph.rows(), UNREACHED)?,
@@ -78,6 +81,7 @@ impl<'g> Search<'g> {
             found_hubs: Bits::new("the hubs found", graph.hubs())?,
             known_ghosts: Bits::new("the known vertices of other ranks", graph.ghosts())?,
             level: 0,
+            failure: None,
         };
         for source in sources.iter().filter_map(|&source| graph.number_of(source)) {
             if std::mem::replace(&mut search.levels[source], 0) == UNREACHED {
@@ -93,13 +97,16 @@ impl<'g> Search<'g> {
         self.frontier.iter().chain(&self.hubs).map(|&vertex| vertex as usize)
     }
 
-    /// The size of the frontier on all ranks. A hub counts once, its arcs where they lie.
-    fn size(&self, world: &World) -> Size {
+    /// The size of the frontier on all ranks, if all could find it. A hub counts once, its arcs where they lie.
+    fn size(&mut self, world: &World) -> Outcome<Size> {
         let hubs = self.hubs.iter().filter(|&&hub| self.graph.answers_for(hub as usize)).count();
         let arcs = self.active().map(|vertex| self.graph.heads(vertex).len() as u64).sum();
-        let mut sums = [(self.frontier.len() + hubs) as u64, arcs];
+        let mut sums = [(self.frontier.len() + hubs) as u64, arcs, u64::from(self.failure.is_some())];
         world.reduce_all(Reduction::Sum, &mut sums);
-        Size { vertices: sums[0], arcs: sums[1] }
+        if sums[2] > 0 {
+            world.agree(self.failure.take().map_or(Ok(()), Err))?;
+        }
+        Ok(Size { vertices: sums[0], arcs: sums[1] })
     }
 
     /// Notes an owned vertex at the next level, unless it has a level.
@@ -111,8 +118,9 @@ impl<'g> Search<'g> {
         }
     }
 
-    /// The next level becomes the frontier, with the hubs that any rank found.
-    fn advance(&mut self, world: &World) {
+    /// The next level, which was looked for, becomes the frontier, with the hubs that any rank found.
+    fn advance(&mut self, world: &World, expanded: Result<()>) {
+        self.failure = expanded.err();
         let owned = self.graph.owned_count();
         if self.graph.hubs() > 0 {
             world.reduce_all(Reduction::Or, self.found_hubs.words_mut());

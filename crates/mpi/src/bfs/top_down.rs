@@ -2,8 +2,8 @@
 //!
 //! A head that the rank owns gets its level at once. A ghost is reported to its owner the first time it is met; a message is one
 //! word, the number of the vertex at its owner, and no rank reports a vertex twice. A hub is marked in a set of bits that the ranks
-//! reduce. So a rank sends at most one word for each ghost in the whole search, and meets the others three times a level, four
-//! times if there are hubs.
+//! reduce. So a rank sends at most one word for each ghost in the whole search, and meets the others twice a level, three times if
+//! there are hubs.
 //!
 //! Work O(V + E) for all ranks; O(ghosts) words sent by a rank, O(levels) meetings.
 //!
@@ -23,9 +23,9 @@ pub(super) const INFO: RankAlgorithm = RankAlgorithm {
 };
 
 pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
-    while search.size(world).vertices > 0 {
-        world.agree(expand(world, search))?;
-        search.advance(world);
+    while search.size(world)?.vertices > 0 {
+        let expanded = expand(world, search);
+        search.advance(world, expanded);
     }
     Ok(())
 }

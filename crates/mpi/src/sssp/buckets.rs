@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use warpath::graph::DistanceValue;
 
+/// What stands for a bucket where none holds anything.
+pub(super) const NOTHING: u64 = u64::MAX;
+
 /// Buckets of equal width. A vertex may be in several, or in one twice: whoever takes it compares its distance.
 #[derive(Debug)]
 pub(super) struct Buckets {
@@ -20,7 +23,7 @@ impl Buckets {
     /// The bucket of a distance. It never falls as the distance grows.
     #[inline]
     pub(super) fn of<D: DistanceValue>(&self, distance: D) -> u64 {
-        (distance.to_f64() * self.inverse) as u64
+        ((distance.to_f64() * self.inverse) as u64).min(NOTHING - 1)
     }
 
     #[inline]
@@ -28,9 +31,9 @@ impl Buckets {
         self.filled.entry(bucket).or_default().push(vertex);
     }
 
-    /// The lowest bucket that holds anything; `u64::MAX` if none does.
+    /// The lowest bucket that holds anything; [`NOTHING`] if none does.
     pub(super) fn lowest(&self) -> u64 {
-        self.filled.keys().next().copied().unwrap_or(u64::MAX)
+        self.filled.keys().next().copied().unwrap_or(NOTHING)
     }
 
     /// Empties a bucket.

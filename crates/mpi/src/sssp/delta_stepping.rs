@@ -11,8 +11,8 @@
 //!
 //! Distances are the least over walks of lengths rounded from left to right, as on one machine, bit by bit: see `ARCHITECTURE.md`.
 //!
-//! Work O(V + E) if delta is small beside the weights, and more where distances in a bucket are corrected; two or three meetings a
-//! round.
+//! Work O(V + E) if delta is small beside the weights, and more where distances in a bucket are corrected; two meetings a round, three
+//! if a hub came nearer.
 //!
 //! Sources: U. Meyer, P. Sanders, Delta-stepping: a parallelizable shortest path algorithm, J. Algorithms 49, 2003; V. Chakaravarthy
 //! et al., Scalable single source shortest path algorithms for massively parallel systems, IPDPS 2014.
@@ -21,7 +21,7 @@ use mpi::datatype::Equivalence;
 use warpath::Result;
 use warpath::graph::{DistanceValue, MinPlus, Weight, WeightKind};
 
-use super::buckets::Buckets;
+use super::buckets::{Buckets, NOTHING};
 use crate::allocation::{filled, with_capacity};
 use crate::bfs::RankAlgorithm;
 use crate::graph::{PartOfGraph, pull, push, words_of};
@@ -38,36 +38,53 @@ pub(crate) fn search<L: MinPlus>(
     world: &World,
     graph: &mut PartOfGraph<L::Weight>,
     sources: &[u64],
+    delta: Option<f64>,
 ) -> Outcome<Vec<L::Distance>>
 where
     <L::Distance as DistanceValue>::Key: Equivalence,
 {
-    let delta = choose_delta(graph);
+    let delta = delta.unwrap_or_else(|| choose_delta(world, graph));
+    let has_heavy = graph.weight_range().1 > delta;
     let heavy = world.agree(put_light_arcs_first(graph, delta))?;
     let mut search = world.agree(Search::<L>::new(graph, &heavy, delta, sources))?;
-    loop {
-        let bucket = world.reduce(Reduction::Least, search.buckets.lowest());
-        if bucket == u64::MAX {
-            break;
+    let mut bucket = world.reduce(Reduction::Least, search.buckets.lowest());
+    while bucket != NOTHING {
+        search.relax_light(bucket);
+        let mut met = search.meet(world)?;
+        if met.hubs_came_nearer || met.lowest == bucket {
+            continue;
         }
-        while world.any(search.buckets.lowest() == bucket) {
-            search.relax_light(bucket);
-            search.meet(world)?;
+        if has_heavy {
+            search.relax_heavy();
+            met = search.meet(world)?;
+        } else {
+            search.settled.clear();
         }
-        search.relax_heavy();
-        search.meet(world)?;
+        // A hub may have come into a lower bucket after the ranks met.
+        bucket =
+            if met.hubs_came_nearer { world.reduce(Reduction::Least, search.buckets.lowest()) } else { met.lowest };
     }
     let mut distances = search.distances;
     distances.truncate(graph.rows());
     Ok(distances)
 }
 
-/// A width of buckets as on one machine: about 1 % of a weight at 30 arcs a vertex, a few weights at 2 or 3.
-fn choose_delta<W: Weight>(graph: &PartOfGraph<W>) -> f64 {
+/// What the ranks know after they met.
+struct Met {
+    /// The lowest bucket that holds anything on any rank, or [`NOTHING`].
+    lowest: u64,
+    hubs_came_nearer: bool,
+}
+
+/// On one rank a width as on one machine: about 1 % of a weight at 30 arcs a vertex, a few weights at 2 or 3. Several ranks meet at
+/// least once a bucket, so they take wider ones.
+fn choose_delta<W: Weight>(world: &World, graph: &PartOfGraph<W>) -> f64 {
+    const WIDER: f64 = 8.0;
     let (least, greatest) = graph.weight_range();
     let degree = (graph.arcs() as f64 / graph.vertices().max(1) as f64).max(1.0);
+    let wider = if world.ranks() > 1 { WIDER } else { 1.0 };
     // The middle of the range, since no rank knows the median.
-    let delta = (least + greatest) / 2.0 * 40.0 / degree.powf(2.5);
+    let delta = (least + greatest) / 2.0 * 40.0 / degree.powf(2.5) * wider;
     let whole_numbers = !matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
     if whole_numbers { delta.max(1.0) } else { delta.max(f64::MIN_POSITIVE) }
 }
@@ -106,6 +123,8 @@ struct Search<'g, L: MinPlus> {
     nearer_ghosts: Vec<u32>,
     is_nearer: Vec<bool>,
     hubs_came_nearer: bool,
+    /// Room for the keys of the distances of hubs.
+    hub_keys: Vec<<L::Distance as DistanceValue>::Key>,
 }
 
 impl<'g, L: MinPlus> Search<'g, L> {
@@ -121,6 +140,7 @@ impl<'g, L: MinPlus> Search<'g, L> {
             nearer_ghosts: Vec::new(),
             is_nearer: filled("marks of ghosts", graph.ghosts(), false)?,
             hubs_came_nearer: false,
+            hub_keys: with_capacity("distances of hubs", graph.hubs())?,
         };
         for source in sources.iter().filter_map(|&source| graph.number_of(source)) {
             search.distances[source] = L::Distance::ZERO;
@@ -190,30 +210,40 @@ impl<'g, L: MinPlus> Search<'g, L> {
     }
 
     /// Sends what came nearer to its owners, and reduces the distances of hubs if any came nearer.
-    fn meet(&mut self, world: &World) -> Outcome<()>
+    fn meet(&mut self, world: &World) -> Outcome<Met>
     where
         <L::Distance as DistanceValue>::Key: Equivalence,
     {
         let exchanged = self.exchange(world);
-        world.agree(exchanged)?;
-        if self.graph.hubs() == 0 || !world.any(self.hubs_came_nearer) {
-            return Ok(());
+        let mut least = [u64::from(exchanged.is_ok()), u64::from(!self.hubs_came_nearer), self.buckets.lowest()];
+        world.reduce_all(Reduction::Least, &mut least);
+        if least[0] == 0 {
+            world.agree(exchanged)?;
         }
-        self.hubs_came_nearer = false;
+        let met = Met { lowest: least[2], hubs_came_nearer: least[1] == 0 };
+        if met.hubs_came_nearer {
+            self.hubs_came_nearer = false;
+            self.reduce_hubs(world);
+        }
+        Ok(met)
+    }
+
+    /// Gives each hub the least distance that any rank found for it.
+    fn reduce_hubs(&mut self, world: &World)
+    where
+        <L::Distance as DistanceValue>::Key: Equivalence,
+    {
         let hubs = self.graph.owned_count()..self.graph.rows();
-        let mut keys = world.agree(crate::allocation::listed(
-            "distances of hubs",
-            self.distances[hubs.clone()].iter().map(|distance| distance.key()),
-        ))?;
-        world.reduce_all(Reduction::Least, &mut keys);
-        for (hub, key) in hubs.zip(keys) {
-            let distance = L::Distance::from_key(key);
+        self.hub_keys.clear();
+        self.hub_keys.extend(self.distances[hubs.clone()].iter().map(|distance| distance.key()));
+        world.reduce_all(Reduction::Least, &mut self.hub_keys);
+        for (hub, index) in hubs.zip(0..) {
+            let distance = L::Distance::from_key(self.hub_keys[index]);
             if distance < self.distances[hub] {
                 self.distances[hub] = distance;
                 self.buckets.put(self.buckets.of(distance), hub as u32);
             }
         }
-        Ok(())
     }
 
     fn exchange(&mut self, world: &World) -> Result<()> {
