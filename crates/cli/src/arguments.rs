@@ -232,6 +232,11 @@ pub struct PlanArguments {
     /// Print the memory and disk space that the work would take, and stop; exit code 3 if it does not fit
     #[arg(long, help_heading = "Running")]
     pub plan: bool,
+    /// With `--plan --engine mpi`: plan for so many ranks, of which none is started, and predict what each will send in a
+    /// breadth-first search of kron, uniform or grid
+    #[cfg(feature = "mpi")]
+    #[arg(long, value_name = "N", requires = "plan", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Running")]
+    pub ranks: Option<u32>,
 }
 
 /// How a problem is solved, and what is printed about it.

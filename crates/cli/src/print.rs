@@ -164,6 +164,9 @@ struct PlanShown<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     disk_available: Option<u64>,
     fits: bool,
+    /// What a rank is predicted to send.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traffic: Option<serde_json::Value>,
 }
 
 /// How a request would be answered.
@@ -212,6 +215,17 @@ pub(crate) fn plan(
     available: Available,
     as_json: bool,
 ) -> Result<(), Failure> {
+    plan_with_traffic(decision, plan, available, as_json, None)
+}
+
+/// The same with what a rank is predicted to send, which only JSON shows.
+pub(crate) fn plan_with_traffic(
+    decision: Option<&Decision>,
+    plan: &Plan,
+    available: Available,
+    as_json: bool,
+    traffic: Option<serde_json::Value>,
+) -> Result<(), Failure> {
     let decision = decision.map(DecisionShown::of);
     let items = |items: &[warpath::PlanItem], place| -> Vec<ItemShown> {
         items.iter().map(|item| ItemShown { what: item.what.clone(), place, bytes: item.bytes }).collect()
@@ -233,6 +247,7 @@ pub(crate) fn plan(
             disk_bytes: plan.disk_bytes(),
             disk_available: available.disk,
             fits: fits_in_memory && fits_on_device && fits_on_disk,
+            traffic,
         });
     }
     let mut table = Table::new();

@@ -3,6 +3,7 @@
 use warpath::graph::WeightKind;
 use warpath::{Plan, Result, available_memory};
 
+use crate::graph::vertices_per_hub;
 use crate::search::{Problem, Search};
 use crate::source::Source;
 use crate::world::{Outcome, Reduction, World};
@@ -32,7 +33,7 @@ impl Search {
         let arcs = world.agree(source.arcs_between(owned.clone(), world.ranks()))?;
         let most_arcs = world.reduce(Reduction::Greatest, arcs);
         let all_arcs = world.reduce(Reduction::Sum, arcs);
-        let plan = self.plan_of(source, owned.end - owned.start, arcs);
+        let plan = self.plan_of(source, world.ranks(), owned.end - owned.start, arcs);
         let greatest_bytes = world.reduce(Reduction::Greatest, plan.memory_bytes());
         let available = self.memory.unwrap_or_else(|| available_memory() / world.ranks_on_host());
         let average = all_arcs as f64 / world.ranks() as f64;
@@ -40,8 +41,14 @@ impl Search {
         Ok(RankPlan { plan, available, greatest_bytes, imbalance })
     }
 
+    /// The plan of one of so many ranks, none of which has to be there: of a rank with its share of the vertices and arcs.
+    pub fn plan_for(&self, source: &Source<'_>, ranks: u64) -> Plan {
+        let ranks = ranks.max(1);
+        self.plan_of(source, ranks as usize, source.vertices().div_ceil(ranks), source.arcs().div_ceil(ranks))
+    }
+
     /// The plan of a rank with so many vertices and arcs.
-    fn plan_of(&self, source: &Source<'_>, owned: u64, arcs: u64) -> Plan {
+    fn plan_of(&self, source: &Source<'_>, ranks: usize, owned: u64, arcs: u64) -> Plan {
         let kind = match self.problem {
             Problem::Bfs => WeightKind::Unit,
             Problem::Sssp => source.weight_kind(),
@@ -49,14 +56,15 @@ impl Search {
         let weight = kind.bytes();
         // Bytes of an arc in a message, in a row with its head's vertex, and in a row with its head's number.
         let (sent, wide, kept) = (12 + weight, 8 + weight, 4 + weight);
-        let ghosts = arcs.min(source.vertices() - owned);
+        let hubs = source.vertices() / vertices_per_hub(ranks) + 1;
+        let ghosts = arcs.min(source.vertices().saturating_sub(owned));
         let distance = match kind {
             WeightKind::Unit | WeightKind::F32 => 4,
             // Narrow distances, and the wide ones that may follow.
             WeightKind::U32 => 12,
             WeightKind::I32 | WeightKind::F64 => 8,
         };
-        let states = owned.saturating_add(ghosts);
+        let states = owned.saturating_add(ghosts).saturating_add(hubs);
         let mut plan = Plan::new();
         let mut item = |what: &str, of: [(u64, u64); 2]| {
             let bytes = of.map(|(count, bytes)| count.saturating_mul(bytes));
@@ -65,7 +73,7 @@ impl Search {
         item("rows", [(arcs, kept), (owned + 1, 8)]);
         item("arcs before they have their place", [(arcs, sent + wide - kept), (0, 0)]);
         // A ghost's vertex, its place in the index, and its number in the list of its owner.
-        item("vertices of other ranks", [(ghosts, 8 + 8 + 4), (0, 0)]);
+        item("vertices of other ranks", [(ghosts, 8 + 8 + 4), (hubs, 8 + 8)]);
         match self.problem {
             Problem::Bfs => item("the search", [(owned, 4 + 8), (states / 4, 1)]),
             Problem::Sssp => item("the search", [(states, 2 * distance), (owned, 8)]),

@@ -29,8 +29,8 @@ pub(super) const INFO: RankAlgorithm = RankAlgorithm {
 };
 
 /// Beamer's alpha and beta: the shares at which the direction changes.
-const ARCS_SHARE: u64 = 14;
-const VERTICES_SHARE: u64 = 24;
+pub(crate) const ARCS_SHARE: u64 = 14;
+pub(crate) const VERTICES_SHARE: u64 = 24;
 
 /// The kinds of messages about a frontier.
 const AS_BITS: u32 = 0;

@@ -3,6 +3,7 @@
 mod direction_optimizing;
 mod top_down;
 
+pub(crate) use direction_optimizing::{ARCS_SHARE, VERTICES_SHARE};
 use warpath::graph::Unit;
 use warpath::{Error, Result};
 

@@ -10,9 +10,13 @@ use crate::source::Source;
 use crate::world::{Outcome, Reduction, World};
 
 /// At least so many times the average degree makes a hub.
-const HUB_DEGREE: f64 = 4.0;
-/// At most one in so many vertices is a hub.
-const VERTICES_PER_HUB: u64 = 64;
+pub(crate) const HUB_DEGREE: f64 = 4.0;
+
+/// At most one in so many vertices is a hub: one in 64, and at most a quarter of what a rank owns, since all ranks know all hubs.
+pub(crate) fn vertices_per_hub(ranks: usize) -> u64 {
+    (4 * ranks as u64).max(64)
+}
+
 /// Degrees are told apart by their number of bits.
 const BITS: usize = 65;
 
@@ -120,7 +124,7 @@ fn mix(state: u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// The hubs of all ranks: the vertices from a power of two of arcs on, as few as [`VERTICES_PER_HUB`] says.
+/// The hubs of all ranks: the vertices from a power of two of arcs on, as few as [`vertices_per_hub`] says.
 fn find_hubs<W: Weight>(world: &World, rows: &WideRows<W>, first: u64, arcs: u64, vertices: u64) -> Outcome<SortedIds> {
     let bits = |row: usize| (u64::BITS - rows.degree(row).leading_zeros()) as usize;
     let count = rows.offsets.len() - 1;
@@ -131,7 +135,7 @@ fn find_hubs<W: Weight>(world: &World, rows: &WideRows<W>, first: u64, arcs: u64
     let (mut least_bits, mut hubs) = (BITS, 0);
     while least_bits > 1
         && (1_u128 << (least_bits - 2)) as f64 >= HUB_DEGREE * average
-        && hubs + by_bits[least_bits - 1] <= vertices / VERTICES_PER_HUB + 1
+        && hubs + by_bits[least_bits - 1] <= vertices / vertices_per_hub(world.ranks()) + 1
     {
         least_bits -= 1;
         hubs += by_bits[least_bits];

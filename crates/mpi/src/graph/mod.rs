@@ -19,6 +19,7 @@ mod sorted_ids;
 
 use std::ops::Range;
 
+pub(crate) use build::{HUB_DEGREE, vertices_per_hub};
 use bytemuck::Pod;
 use mpi::datatype::Equivalence;
 pub use partition::Partition;

@@ -91,6 +91,11 @@ fn answers_are_printed_once() {
     assert!(output.status.success());
     assert!(out.contains("ranks        2; below is the plan of rank 0"), "{out}");
     assert!(out.contains("it fits"), "{out}");
+    let planned = ["bfs", "kron:38", "--source", "0", "--engine", "mpi", "--plan", "--ranks", "1024"];
+    let (output, out, error) = output_of(&mut alone(&planned));
+    assert!(output.status.success(), "{error}");
+    assert!(out.contains("ranks") && out.contains("1,024; below is what each takes"), "{out}");
+    assert!(out.contains("times in a search of"), "{out}");
     let pairs = ["apsp", "grid:5x5", "--engine", "mpi", "--verify"];
     let (_, out, error) = output_of(&mut launch(Role::Command, 2, &pairs));
     assert!(out.contains("625 of 625 pairs, farthest 8, sum 2000, verified"), "{out}{error}");

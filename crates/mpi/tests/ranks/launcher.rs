@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Role {
     Searches,
+    Traffic,
     Command,
 }
 
@@ -14,9 +15,18 @@ pub(crate) enum Role {
 const ROLE: &str = "WARPATH_TEST_ROLE";
 
 impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Searches => "searches",
+            Role::Traffic => "traffic",
+            Role::Command => "command",
+        }
+    }
+
     pub(crate) fn of_this_process() -> Option<Self> {
         match std::env::var(ROLE).ok()?.as_str() {
             "searches" => Some(Role::Searches),
+            "traffic" => Some(Role::Traffic),
             _ => Some(Role::Command),
         }
     }
@@ -26,7 +36,7 @@ impl Role {
 pub(crate) fn launch(role: Role, ranks: usize, arguments: &[&str]) -> Command {
     let mut command = launcher();
     add_ranks(&mut command, ranks, arguments);
-    command.env(ROLE, if role == Role::Searches { "searches" } else { "command" });
+    command.env(ROLE, role.name());
     command
 }
 

@@ -6,6 +6,7 @@
 mod command;
 mod launcher;
 mod searches;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -14,6 +15,7 @@ use launcher::{Role, launch};
 fn main() -> ExitCode {
     match Role::of_this_process() {
         Some(Role::Searches) => searches::as_rank(),
+        Some(Role::Traffic) => traffic::as_rank(),
         Some(Role::Command) => return ExitCode::from(warpath_cli::main(std::env::args_os())),
         None => launch_all(),
     }
@@ -29,6 +31,14 @@ fn launch_all() {
         let status = launch(Role::Searches, *ranks, &[]).status().expect("the launcher starts");
         assert!(status.success(), "{name}: {status}");
         println!("test {name} ... ok");
+    }
+    for ranks in [2, 4, 8, 16] {
+        let name = format!("traffic_of_{ranks}_ranks_is_as_predicted");
+        if wanted(&name) {
+            let status = launch(Role::Traffic, ranks, &[]).status().expect("the launcher starts");
+            assert!(status.success(), "{name}: {status}");
+            println!("test {name} ... ok");
+        }
     }
     for (name, test) in command::TESTS.iter().filter(|(name, _)| wanted(name)) {
         test();

@@ -11,7 +11,8 @@ use warpath::graph::{Labels, VertexId};
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error};
 use warpath_mpi::{
-    Found, Names, Outcome, PartFacts, Problem, RankPlan, Search, Source, Weighting, World, write_together,
+    Found, Names, Outcome, PartFacts, Predicted, Problem, RankPlan, Search, Source, Weighting, World, predict,
+    write_together,
 };
 
 use super::SearchCommand;
@@ -25,7 +26,76 @@ use crate::setup::{GraphFacts, PeakBytes, Times, inputs};
 
 /// Runs the search on all ranks. Ranks but the one that reports an error end silently, with the same code.
 pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
+    if let Some(ranks) = command.solving.plan.ranks {
+        plan_for(command, ranks)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     ranks::run(command.solving, |world, control| on_ranks(command, algorithm, world, control))
+}
+
+/// Prints what one of so many ranks would take, and what it would send, if that can be predicted.
+fn plan_for(command: &SearchCommand<'_>, ranks: u32) -> Result<(), Failure> {
+    check(command)?;
+    let source = source(command)?;
+    let search = Search {
+        problem: if command.ignores_weights { Problem::Bfs } else { Problem::Sssp },
+        sources: Vec::new(),
+        algorithm: None,
+        predecessors: command.search.predecessors,
+        verify: command.search.verify,
+        memory: command.solving.common.memory,
+    };
+    let plan = search.plan_for(&source, ranks.into());
+    let memory = command.solving.common.memory.unwrap_or_else(warpath::available_memory);
+    let available = Available { memory, device: None, disk: None };
+    let degree = source.arcs() as f64 / source.vertices().max(1) as f64;
+    let name = command.graph.graph.to_string_lossy();
+    let traffic = if command.ignores_weights { predict(&name, ranks as usize, degree).ok() } else { None };
+    if command.solving.common.json {
+        let traffic = traffic.map(|traffic| serde_json::to_value(Traffic::from(traffic))).transpose();
+        let traffic = traffic.map_err(|error| Error::io("<stdout>", error.into()))?;
+        return print::plan_with_traffic(None, &plan, available, true, traffic);
+    }
+    let mut table = Table::new();
+    table.row("ranks", format!("{}; below is what each takes", print::grouped(ranks.into())));
+    if let Some(traffic) = traffic {
+        let [load, search, reduced] = [traffic.load_bytes, traffic.bytes, traffic.reduced_bytes];
+        let text = [load, search, reduced].map(|bytes| print::bytes(bytes as u64));
+        table.row("sends", format!("{} while loading, {} in a search, {} to reductions", text[0], text[1], text[2]));
+        let meetings = print::grouped(traffic.meetings as u128);
+        table
+            .row("meets", format!("{meetings} times in a search of {} levels", print::grouped(traffic.levels as u128)));
+        let ghosts = print::grouped(traffic.ghosts as u128);
+        table.row("knows", format!("{ghosts} vertices of other ranks, {} hubs", print::grouped(traffic.hubs as u128)));
+    }
+    table.print()?;
+    print::plan(None, &plan, available, false)
+}
+
+/// What a rank sends, as it is predicted.
+#[derive(Debug, Serialize)]
+struct Traffic {
+    ghosts: u64,
+    hubs: u64,
+    load_bytes: u64,
+    bytes: u64,
+    reduced_bytes: u64,
+    meetings: u64,
+    levels: u64,
+}
+
+impl From<Predicted> for Traffic {
+    fn from(predicted: Predicted) -> Self {
+        Traffic {
+            ghosts: predicted.ghosts as u64,
+            hubs: predicted.hubs as u64,
+            load_bytes: predicted.load_bytes as u64,
+            bytes: predicted.bytes as u64,
+            reduced_bytes: predicted.reduced_bytes as u64,
+            meetings: predicted.meetings as u64,
+            levels: predicted.levels as u64,
+        }
+    }
 }
 
 fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World, control: &Control) -> Outcome<()> {

@@ -1,0 +1,41 @@
+//! What ranks send, beside what the model predicts: weak scaling, with as many vertices for each rank.
+
+use warpath_mpi::{Problem, RankFacts, Search, Source, Weighting, World, predict};
+
+/// Runs on every rank; rank 0 prints what was sent and what was predicted, which may differ by a tenth.
+pub(crate) fn as_rank() {
+    let world = World::start(std::time::Duration::from_secs(120), &warpath::Control::new()).expect("MPI starts");
+    let scale = 12 + world.ranks().ilog2();
+    for specification in
+        [format!("kron:{scale}"), format!("uniform:{scale}"), format!("grid:{}x64", 32 * world.ranks())]
+    {
+        // The first levels from the vertex of highest degree are large enough for expectations.
+        let graph = warpath::generate(&specification).expect("a graph");
+        let vertices = 0..graph.vertices() as u32;
+        let hub = vertices.max_by_key(|&vertex| graph.degree(vertex)).expect("a vertex");
+        let search = Search {
+            problem: Problem::Bfs,
+            sources: vec![hub.into()],
+            algorithm: None,
+            predecessors: false,
+            verify: false,
+            memory: None,
+        };
+        let source = Source::open(specification.as_ref(), Weighting::Unit).expect("a source");
+        let all = search.run(&world, &source).and_then(|found| found.of_all_ranks(&world)).expect("an answer");
+        let mean =
+            |of: fn(&RankFacts) -> u64| all.iter().map(|facts| of(facts) as f64).sum::<f64>() / world.ranks() as f64;
+        let predicted = predict(&specification, world.ranks(), graph.degree(hub) as f64).expect("a prediction");
+        if world.rank() > 0 {
+            continue;
+        }
+        for (what, sent, model) in [
+            ("ghosts", mean(|facts| facts.part.ghosts), predicted.ghosts),
+            ("bytes sent", mean(|facts| facts.traffic.bytes), predicted.bytes),
+        ] {
+            let off = 100.0 * (model / sent - 1.0);
+            println!("{specification}, {} ranks: {what} {sent:.0}, predicted {model:.0}, {off:+.1} %", world.ranks());
+            assert!(off.abs() <= 10.0, "{specification}");
+        }
+    }
+}
