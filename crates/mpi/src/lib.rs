@@ -8,8 +8,7 @@
 //! use warpath_mpi::{Problem, Search, Source, World};
 //! let world = World::start(warpath_mpi::DEFAULT_TIMEOUT, &warpath::Control::new()).unwrap();
 //! let source = Source::open("kron:24".as_ref(), Default::default()).unwrap();
-//! let search =
-//!     Search { problem: Problem::Bfs, sources: vec![0], algorithm: None, predecessors: false, verify: true, memory: None };
+//! let search = Search::new(Problem::Bfs, vec![0]).verified();
 //! let found = search.run(&world, &source).unwrap();
 //! if world.rank() == 0 {
 //!     println!("{} of {} vertices", found.reached, source.vertices());

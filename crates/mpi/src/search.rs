@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use mpi::datatype::Equivalence;
 use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, Unit, UnitToU32, WeightKind, with_min_plus};
-use warpath::problems::DistanceSum;
+use warpath::problems::{Cutoff, DistanceSum};
 use warpath::{Distance, Error, Result};
 
 use crate::allocation::filled;
@@ -42,6 +42,10 @@ pub struct Search {
     pub problem: Problem,
     /// The sources: distances are from the nearest of them.
     pub sources: Vec<u64>,
+    /// Only vertices up to the farthest of these are reported, if all of them are reached.
+    pub targets: Vec<u64>,
+    /// Only vertices within this distance are reported.
+    pub cutoff: Option<Cutoff>,
     /// The name of the algorithm, such as `delta-stepping`, or with its parameter `delta-stepping:delta=25`; the preferred one if there
     /// is none.
     pub algorithm: Option<String>,
@@ -170,6 +174,25 @@ impl Found {
 }
 
 impl Search {
+    /// From the nearest of these sources to all vertices, without predecessors, by the preferred algorithm.
+    pub fn new(problem: Problem, sources: Vec<u64>) -> Self {
+        Search {
+            problem,
+            sources,
+            targets: Vec::new(),
+            cutoff: None,
+            algorithm: None,
+            predecessors: false,
+            verify: false,
+            memory: None,
+        }
+    }
+
+    /// The same, with the result checked.
+    pub fn verified(self) -> Self {
+        Search { verify: true, ..self }
+    }
+
     /// Loads the graph and searches. All ranks call it with the same request.
     ///
     /// # Errors
@@ -199,7 +222,7 @@ impl Search {
                 })?;
                 let timer = Timer::start(world, load);
                 let distances = sssp::search::<L>(world, &mut graph, &self.sources, algorithm.delta)?;
-                if suffices::<L>(world, &graph, &distances)? {
+                if self.suffices::<L>(world, &graph, &distances)? {
                     return self.finish::<L>(world, &graph, distances, algorithm, timer);
                 }
                 self.repeat_wide(world, graph, algorithm, timer)
@@ -227,8 +250,10 @@ impl Search {
 
     fn check(&self, source: &Source<'_>) -> Result<Chosen> {
         let vertices = source.vertices();
-        if let Some(missing) = self.sources.iter().find(|&&vertex| vertex >= vertices) {
-            return Err(Error::invalid(format!("source {missing} is out of range: there are {vertices} vertices")));
+        for (what, list) in [("source", &self.sources), ("target", &self.targets)] {
+            if let Some(missing) = list.iter().find(|&&vertex| vertex >= vertices) {
+                return Err(Error::invalid(format!("{what} {missing} is out of range: there are {vertices} vertices")));
+            }
         }
         let algorithms = self.problem.algorithms();
         let fits = |algorithm: &&RankAlgorithm| !(algorithm.undirected_only && source.is_directed());
@@ -250,6 +275,43 @@ impl Search {
             _ => Err(Error::invalid(format!("`{parameter}` is not `delta=` with a number above 0"))),
         });
         Ok(Chosen { info, delta: delta.transpose()? })
+    }
+
+    /// Whether the distances are right, although sums may have left the range. Within a bound none has.
+    fn suffices<L: MinPlus>(
+        &self,
+        world: &World,
+        graph: &PartOfGraph<L::Weight>,
+        distances: &[L::Distance],
+    ) -> Outcome<bool>
+    where
+        <L::Distance as DistanceValue>::Key: Equivalence,
+    {
+        let bound = self.bound::<L>(world, graph, distances)?;
+        if bound < L::Distance::UNREACHABLE { Ok(true) } else { suffices::<L>(world, graph, distances) }
+    }
+
+    /// The greatest distance that is reported; `UNREACHABLE` if all are.
+    fn bound<L: MinPlus>(
+        &self,
+        world: &World,
+        graph: &PartOfGraph<L::Weight>,
+        distances: &[L::Distance],
+    ) -> Outcome<L::Distance>
+    where
+        <L::Distance as DistanceValue>::Key: Equivalence,
+    {
+        let cutoff = self.cutoff.map_or(Ok(L::Distance::UNREACHABLE), Cutoff::in_type);
+        let cutoff: L::Distance = world.agree(cutoff)?;
+        if self.targets.is_empty() {
+            return Ok(cutoff);
+        }
+        let here = self.targets.iter().filter_map(|&target| graph.number_of(target));
+        let farthest = here.map(|target| distances[target]).fold(L::Distance::ZERO, |a, b| if a < b { b } else { a });
+        let mut farthest = [farthest.key()];
+        world.reduce_all(Reduction::Greatest, &mut farthest);
+        let farthest = L::Distance::from_key(farthest[0]);
+        Ok(if farthest < cutoff { farthest } else { cutoff })
     }
 
     /// Predecessors, certificate and facts.
@@ -280,6 +342,11 @@ impl Search {
             certificate::verify::<L>(world, graph, &self.sources, &distances, tails.as_deref())?;
         }
         seconds.verify = start.elapsed().as_secs_f64();
+        let bound = self.bound::<L>(world, graph, &distances)?;
+        for (vertex, distance) in distances.iter_mut().enumerate().filter(|(_, distance)| bound < **distance) {
+            *distance = L::Distance::UNREACHABLE;
+            tails.iter_mut().for_each(|tails| tails[vertex] = NO_PREDECESSOR);
+        }
         graph.uncover(&mut distances);
         distances.truncate(graph.owned_count());
         let predecessors = tails.map(|mut tails| {

@@ -21,6 +21,7 @@ use crate::world::{Outcome, World};
 pub struct Source<'g> {
     form: Form<'g>,
     weights: Weighting,
+    reversed: bool,
 }
 
 enum Form<'g> {
@@ -77,12 +78,18 @@ impl<'g> Source<'g> {
             },
             (_, weights) => weights,
         };
-        Ok(Source { form, weights })
+        Ok(Source { form, weights, reversed: false })
     }
 
     /// A graph in memory, of which each rank takes its rows.
     pub fn of(graph: &'g Graph) -> Self {
-        Source { form: Form::InMemory(graph), weights: Weighting::AsStored }
+        Source { form: Form::InMemory(graph), weights: Weighting::AsStored, reversed: false }
+    }
+
+    /// The same graph with every arc the other way round.
+    pub fn reversed(mut self) -> Self {
+        self.reversed = !self.reversed;
+        self
     }
 
     /// The file, if the graph is in one.
@@ -180,7 +187,8 @@ impl<'g> Source<'g> {
             ArcsFrom::Parts { .. } => (world.rank() as u64, world.ranks() as u64),
             _ => (partition.range(world.rank()).start, 0),
         };
-        Ok(ArcsOf { form, origin, next, step, end: partition.range(world.rank()).end })
+        let end = partition.range(world.rank()).end;
+        Ok(ArcsOf { form, origin, reversed: self.reversed, next, step, end })
     }
 }
 
@@ -212,6 +220,7 @@ enum ArcsFrom<'a> {
 pub(crate) struct ArcsOf<'a> {
     form: ArcsFrom<'a>,
     origin: Origin,
+    reversed: bool,
     /// The next part, or the next row.
     next: u64,
     /// From one part to the next one of this rank.
@@ -222,7 +231,10 @@ pub(crate) struct ArcsOf<'a> {
 
 impl ArcsOf<'_> {
     /// Hands over the next batch, up to about a million arcs; returns whether there may be more.
-    pub(crate) fn next_batch<W: Weight>(&mut self, take: impl FnMut(u64, u64, W)) -> Result<bool> {
+    pub(crate) fn next_batch<W: Weight>(&mut self, mut take: impl FnMut(u64, u64, W)) -> Result<bool> {
+        let reversed = self.reversed;
+        // An arc has its weight before it is turned round.
+        let take = |u: u64, v: u64, weight: W| if reversed { take(v, u, weight) } else { take(u, v, weight) };
         match self.origin {
             Origin::Arcs => self.batch(|_, _, weight| weight, take),
             Origin::Random(random) => self.batch(|u, v, _| of_bits(random.bits(u, v)), take),

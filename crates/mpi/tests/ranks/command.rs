@@ -56,6 +56,22 @@ fn files_are_those_of_one_machine() {
     compare(folder.path(), 4, &roads, "csv");
     let random = ["sssp", "grid:20x20", "--weights", "random:0..3,seed=4", "--source", "7", "--source", "390"];
     compare(folder.path(), 2, &random, "npy");
+    let near = [
+        "sssp",
+        "crawl:900",
+        "--weights",
+        "random:1..9",
+        "--source",
+        "5",
+        "--reverse",
+        "--predecessors",
+        "--cutoff",
+        "12",
+    ];
+    compare(folder.path(), 3, &near, "csv");
+    let to =
+        ["bfs", "grid:30x30", "--source", "5", "--target", "99", "--target", "420", "--predecessors", "--all-rows"];
+    compare(folder.path(), 2, &to, "csv");
     compare(folder.path(), 3, &["apsp", "kron:7", "--weights", "random:1..9"], "npy");
     // Names that are words, with commas, and names that are numbers with gaps.
     let mut words = StringLabels::new();
@@ -130,7 +146,7 @@ fn bad_requests_get_one_error() {
     for (words, message) in [
         (search("grid:3x3", &["--algorithm", "x"]), "ranks have no algorithm `x`"),
         (search("dense:9", &["--algorithm", "direction-optimizing"]), "needs a graph without directions"),
-        (search("grid:3x3", &["--reverse"]), "`--reverse` is not possible with `--engine mpi`"),
+        (search("grid:3x3", &["--count-paths"]), "`--count-paths` is not possible with `--engine mpi`"),
         (search("kron:99", &[]), "`99` is not a scale from 0 to 48"),
         (search(&missing, &[]), "No such file or directory"),
         (search("grid:3x3", &["--output", "x.txt"]), "ranks write a .csv or a .npy"),

@@ -131,12 +131,9 @@ fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>,
     for problem in [Problem::Bfs, Problem::Sssp] {
         for algorithm in problem.algorithms() {
             let search = Search {
-                problem,
-                sources: sources.iter().map(|&source| source.into()).collect(),
                 algorithm: Some(algorithm.name.to_owned()),
                 predecessors: true,
-                verify: true,
-                memory: None,
+                ..Search::new(problem, sources.iter().map(|&source| source.into()).collect()).verified()
             };
             let found = search.run(world, source);
             if algorithm.undirected_only && graph.is_directed() {
@@ -214,12 +211,8 @@ fn slice(distances: &Distances, range: std::ops::Range<usize>) -> Distances {
 fn errors_are_reported_by_one_rank(world: &World) {
     let source = Source::open("grid:3x3".as_ref(), Weighting::AsStored).expect("a source");
     let search = |sources: Vec<u64>, algorithm: Option<&str>| Search {
-        problem: Problem::Bfs,
-        sources,
         algorithm: algorithm.map(str::to_owned),
-        predecessors: false,
-        verify: false,
-        memory: None,
+        ..Search::new(Problem::Bfs, sources)
     };
     for (search, message) in [
         (search(vec![9], None), "source 9 is out of range: there are 9 vertices"),

@@ -13,14 +13,7 @@ pub(crate) fn as_rank() {
         let graph = warpath::generate(&specification).expect("a graph");
         let vertices = 0..graph.vertices() as u32;
         let hub = vertices.max_by_key(|&vertex| graph.degree(vertex)).expect("a vertex");
-        let search = Search {
-            problem: Problem::Bfs,
-            sources: vec![hub.into()],
-            algorithm: None,
-            predecessors: false,
-            verify: false,
-            memory: None,
-        };
+        let search = Search::new(Problem::Bfs, vec![hub.into()]);
         let source = Source::open(specification.as_ref(), Weighting::Unit).expect("a source");
         let all = search.run(&world, &source).and_then(|found| found.of_all_ranks(&world)).expect("an answer");
         let mean =

@@ -93,7 +93,11 @@ impl std::str::FromStr for Cutoff {
 
 impl Cutoff {
     /// The greatest distance of type `D` within this cutoff; `UNREACHABLE` if every distance is within it.
-    pub(crate) fn in_type<D: DistanceValue>(self) -> Result<D> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if the cutoff is a float below 0 or not a number.
+    pub fn in_type<D: DistanceValue>(self) -> Result<D> {
         if let Cutoff::Float(value) = self
             && (value.is_nan() || value < 0.0)
         {

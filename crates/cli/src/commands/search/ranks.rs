@@ -8,6 +8,7 @@ use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::graph::{Labels, VertexId};
+use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error};
 use warpath_mpi::{
@@ -37,14 +38,7 @@ pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Resul
 fn plan_for(command: &SearchCommand<'_>, ranks: u32) -> Result<(), Failure> {
     check(command)?;
     let source = source(command)?;
-    let search = Search {
-        problem: if command.ignores_weights { Problem::Bfs } else { Problem::Sssp },
-        sources: Vec::new(),
-        algorithm: None,
-        predecessors: command.search.predecessors,
-        verify: command.search.verify,
-        memory: command.solving.common.memory,
-    };
+    let search = request(command, Vec::new());
     let plan = search.plan_for(&source, ranks.into());
     let memory = command.solving.common.memory.unwrap_or_else(warpath::available_memory);
     let available = Available { memory, device: None, disk: None };
@@ -108,12 +102,10 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
     let find = |list: &[String]| list.iter().map(|name| names.find(world, name)).collect::<Outcome<Vec<u64>>>();
     let (sources, targets) = (find(&command.search.source)?, find(&command.search.target)?);
     let search = Search {
-        problem: if command.ignores_weights { Problem::Bfs } else { Problem::Sssp },
-        sources,
+        targets: targets.clone(),
+        cutoff: world.agree(cutoff(command))?,
         algorithm: algorithm.map(str::to_owned),
-        predecessors: command.search.predecessors,
-        verify: command.search.verify,
-        memory: command.solving.common.memory,
+        ..request(command, sources)
     };
     if command.solving.plan.plan {
         let planned = search.plan(world, &source)?;
@@ -135,14 +127,26 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
     world.agree(if is_first { print_found(command, &source, &found, &reached, &ranks, writing) } else { Ok(()) })
 }
 
+/// What is asked for beside targets, a cutoff and an algorithm.
+fn request(command: &SearchCommand<'_>, sources: Vec<u64>) -> Search {
+    let problem = if command.ignores_weights { Problem::Bfs } else { Problem::Sssp };
+    Search {
+        predecessors: command.search.predecessors,
+        verify: command.search.verify,
+        memory: command.solving.common.memory,
+        ..Search::new(problem, sources)
+    }
+}
+
+fn cutoff(command: &SearchCommand<'_>) -> Result<Option<Cutoff>, Error> {
+    command.search.cutoff.as_deref().map(str::parse).transpose()
+}
+
 /// An error for options that ranks do not have.
 fn check(command: &SearchCommand<'_>) -> Result<(), Error> {
     let (search, graph) = (command.search, command.graph);
     let absent = [
         ("--sources", search.sources.is_some()),
-        ("--cutoff", search.cutoff.is_some()),
-        ("--reverse", search.reverse),
-        ("--all-rows", search.all_rows),
         ("--count-paths", command.count_paths),
         ("--isochrones", command.isochrones.is_some()),
         ("--plot", search.map.plot.is_some()),
@@ -168,7 +172,13 @@ fn check(command: &SearchCommand<'_>) -> Result<(), Error> {
 }
 
 fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result<PartialFile, Error> {
-    let several = command.search.source.len() > 1;
+    let search = command.search;
+    let (several, is_limited) = (search.source.len() > 1, search.cutoff.is_some() || !search.target.is_empty());
+    if search.all_rows && !is_limited {
+        return Err(Error::invalid(
+            "`--all-rows` adds the rows that `--cutoff` or `--target` leaves out, and neither is given",
+        ));
+    }
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("npy") if command.search.predecessors => Err(Error::invalid(
             "a .npy holds the distances of all vertices and nothing else; `--predecessors` needs a .csv",
@@ -203,7 +213,8 @@ fn source(command: &SearchCommand<'_>) -> Result<Source<'static>, Error> {
             }
         },
     };
-    Source::open(name, weighting)
+    let source = Source::open(name, weighting)?;
+    Ok(if command.search.reverse { source.reversed() } else { source })
 }
 
 fn print_plan(command: &SearchCommand<'_>, world: &World, planned: &RankPlan) -> Result<(), Error> {
@@ -244,19 +255,34 @@ fn write(
         Some(tails) => Some(names.of(world, &tails)?),
         None => None,
     };
+    let is_limited = command.search.cutoff.is_some() || !command.search.target.is_empty();
+    let all_rows = command.search.all_rows || !is_limited;
     write_together(world, file, |out| {
         if is_first {
-            let parent = if tails.is_some() { ",predecessor" } else { "" };
+            let parent = match (&tails, command.search.reverse) {
+                (None, _) => "",
+                (_, false) => ",predecessor",
+                (_, true) => ",successor",
+            };
             writeln!(out, "vertex,distance{parent}")?;
         }
-        write_rows(out, names.own(), found, tails.as_deref())
+        write_rows(out, names.own(), found, tails.as_deref(), all_rows)
     })
 }
 
 /// The rows of a .csv, as one machine writes them.
-fn write_rows(out: &mut dyn Write, names: &Labels, found: &Found, tails: Option<&[String]>) -> std::io::Result<()> {
+fn write_rows(
+    out: &mut dyn Write,
+    names: &Labels,
+    found: &Found,
+    tails: Option<&[String]>,
+    all_rows: bool,
+) -> std::io::Result<()> {
     let mut tails = tails.unwrap_or_default().iter();
     for vertex in 0..found.distances.len() {
+        if !all_rows && found.distances.get(vertex).is_none() {
+            continue;
+        }
         out.write_all(csv_field(&names.name(vertex as VertexId)).as_bytes())?;
         out.write_all(b",")?;
         if let Some(distance) = found.distances.get(vertex) {
@@ -392,7 +418,7 @@ fn print_found(
             repeated_wide: found.repeated_wide,
             threads: 1,
             graph,
-            reverse: false,
+            reverse: command.search.reverse,
             found: shown,
             seconds,
             peak_bytes: PeakBytes::of_host(),
@@ -408,7 +434,7 @@ fn print_found(
     let wide = if found.repeated_wide { ", repeated with 64-bit distances" } else { "" };
     let on = print::count(ranks.count, "rank", "ranks");
     table.row(command.problem, format!("{} on {on}, {}{wide}", found.algorithm, found.number_type));
-    shown.rows(&mut table, source.vertices() as usize, false);
+    shown.rows(&mut table, source.vertices() as usize, command.search.reverse);
     let SearchSeconds { compute, exchange, wait } = ranks.slowest.seconds;
     let [compute, exchange, wait] = [compute, exchange, wait].map(print::seconds);
     table.row("slowest", format!("rank {}: compute {compute}, exchange {exchange}, wait {wait}", ranks.slowest.rank));
