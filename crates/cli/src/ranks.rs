@@ -1,8 +1,10 @@
 //! `--engine mpi`: every rank of an MPI run runs the command, and one of them prints.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 use std::time::Duration;
 
+use warpath::formats::PartialFile;
 use warpath::{Control, Error};
 use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, World};
 
@@ -17,12 +19,25 @@ pub(crate) fn run(
     work: impl FnOnce(&World, &Control) -> Outcome<()>,
 ) -> Result<ExitCode, Failure> {
     let control = progress::control(ShowProgress::Never);
-    let world = World::start(timeout(&solving.engine.engine)?, &control)?;
-    let done = check_equal(&world).and_then(|()| work(&world, &control));
+    // A mistake here is an error of the ranks together, so that one of them prints it.
+    let timeout = timeout(&solving.engine.engine).map_err(Failure::into_error);
+    let world = World::start(timeout.as_ref().copied().unwrap_or(DEFAULT_TIMEOUT), &control)?;
+    let done = world.agree(timeout).and_then(|_| check_equal(&world)).and_then(|()| work(&world, &control));
     match done {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(Failed::Here(error)) => Err(error.into()),
         Err(Failed::Elsewhere(kind)) => Ok(ExitCode::of(kind)),
+    }
+}
+
+/// Creates a file that all ranks will write.
+pub(crate) fn create(path: &Path, control: &Control) -> Result<PartialFile, Error> {
+    let file = PartialFile::create(path, control)?;
+    match file.partial_path() {
+        Some(_) => Ok(file),
+        None => {
+            Err(Error::invalid(format!("`{}` is no regular file, so ranks can't write parts of it", path.display())))
+        }
     }
 }
 

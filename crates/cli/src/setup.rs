@@ -24,6 +24,8 @@ pub(crate) struct Setup<'a> {
     engine: Engine,
     /// How many threads were asked for.
     threads: Option<u32>,
+    /// The limit on memory, if there is one.
+    memory: Option<u64>,
     /// Whether only the plan is wanted.
     plan: bool,
     statistics: bool,
@@ -42,6 +44,10 @@ impl<'a> Setup<'a> {
 
     /// For a command that solves a problem.
     pub(crate) fn to_solve(solving: &'a SolvingArguments) -> Result<Self, Failure> {
+        #[cfg(feature = "mpi")]
+        if solving.plan.ranks.is_some() {
+            return Err(Failure::usage("`--ranks` is for `--engine mpi`, and for `warpath bfs` and `warpath sssp`"));
+        }
         let setup = Self::on_engine(&solving.common, &solving.engine)?;
         Ok(Setup { plan: solving.plan.plan, statistics: solving.statistics, ..setup })
     }
@@ -68,10 +74,16 @@ impl<'a> Setup<'a> {
 
     /// For a rank of an MPI run, which has one thread unless it is told otherwise.
     #[cfg(feature = "mpi")]
-    pub(crate) fn on_rank(solving: &'a SolvingArguments, control: &Control) -> Result<Self, Failure> {
+    pub(crate) fn on_rank(
+        solving: &'a SolvingArguments,
+        ranks_on_host: u64,
+        control: &Control,
+    ) -> Result<Self, Failure> {
         let threads = Some(solving.common.threads.unwrap_or(1));
         start_threads(threads)?;
-        Ok(Self::with_control(&solving.common, Engine::Cpu, threads, control.clone()))
+        let setup = Self::with_control(&solving.common, Engine::Cpu, threads, control.clone());
+        let share = warpath::available_memory() / ranks_on_host.max(1);
+        Ok(Setup { memory: setup.memory.or(Some(share)), ..setup })
     }
 
     fn with_control(common: &'a CommonArguments, engine: Engine, threads: Option<u32>, control: Control) -> Self {
@@ -79,6 +91,7 @@ impl<'a> Setup<'a> {
             common,
             engine,
             threads,
+            memory: common.memory,
             plan: false,
             statistics: false,
             ignores_weights: false,
@@ -148,7 +161,7 @@ impl<'a> Setup<'a> {
         if let Some(threads) = self.threads {
             builder = builder.threads(threads as usize);
         }
-        if let Some(memory) = self.common.memory {
+        if let Some(memory) = self.memory {
             builder = builder.memory(memory);
         }
         Ok(builder.open()?)
@@ -197,7 +210,7 @@ impl<'a> Setup<'a> {
 
     /// The limit on host memory, if one is set; with a GPU, `--memory` limits the GPU's memory instead.
     fn host_memory(&self) -> Option<u64> {
-        self.common.memory.filter(|_| !matches!(self.engine, Engine::Cuda(_)))
+        self.memory.filter(|_| !matches!(self.engine, Engine::Cuda(_)))
     }
 
     /// Refuses, before the work, to generate a graph that does not fit; `--plan` prints what it would take.

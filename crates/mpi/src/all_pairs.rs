@@ -4,7 +4,9 @@
 //! rank takes blocks of sources in turn and solves them as one machine would, on its own cores; the algorithm is that machine's
 //! choice. No messages are sent meanwhile.
 //!
-//! Whether 32-bit distances suffice may differ among the rows. If any rank needs 64 bits, all begin again with these.
+//! Whether 32-bit distances suffice may differ among the rows. If some ranks need 64 bits and others do not, all begin again with these.
+//!
+//! Ranks that have done their share wait for the others for any time: nothing ends the run if one of those falls silent.
 //!
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
 
@@ -14,10 +16,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use warpath::formats::PartialFile;
-use warpath::graph::{Distances, MinPlus, U32ToU64, VertexId};
+use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, with_min_plus};
 use warpath::problems::{DistanceSum, RowBlock, RowSink, TableShape};
 use warpath::tables::{write_npy, write_npy_part};
-use warpath::{Apsp, Distance, Error, Plan, Result, Solver};
+use warpath::{Apsp, Distance, Error, Graph, Plan, Result, Solver};
 
 use crate::output::path_of_all;
 use crate::search::{combined_max, combined_sum};
@@ -69,19 +71,26 @@ pub fn all_pairs(
     let sources = rows_of(world.rank(), world.ranks(), solver.graph().vertices());
     let path = if writes { Some(path_of_all(world, file.as_ref())?) } else { None };
     let start = Instant::now();
-    let mut wide = false;
+    let (mut wide, mut headed) = (false, Ok(()));
     loop {
         let sink = path.as_ref().map_or(Ok(None), |path| open(path).map(Some));
         let mut rows = Rows { sources: &sources, file: world.agree(sink)?, header: 0, wide };
         let solved = solver.solve(request.clone().from(sources.as_slice()).into_sink(&mut rows));
         let seconds = start.elapsed().as_secs_f64();
-        let summary = world.agree(solved)?;
-        let is_wide = world.any(summary.report().semiring == U32ToU64::NAME);
+        let summary = world.agree_at_leisure(solved)?;
         let wait = start.elapsed().as_secs_f64() - seconds;
-        if is_wide && !wide && path.is_some() {
+        let is_wide_here = summary.report().semiring == U32ToU64::NAME;
+        // A rank without rows has no distances of either kind.
+        let (is_wide, is_narrow) = (world.any(is_wide_here), world.any(!is_wide_here && !sources.is_empty()));
+        if is_wide && is_narrow && path.is_some() {
             wide = true;
             continue;
         }
+        let repeated_wide = world.any(wide || summary.report().repeated_wide);
+        if let Some(path) = path.as_ref().filter(|_| world.rank() == 0) {
+            headed = write_header(path, solver.graph(), is_wide);
+        }
+        world.agree(std::mem::replace(&mut headed, Ok(())))?;
         world.agree(file.map_or(Ok(()), PartialFile::finish))?;
         return Ok(AllPairs {
             finite_pairs: world.total(summary.finite_pairs()),
@@ -89,7 +98,7 @@ pub fn all_pairs(
             distance_sum: combined_sum(world, summary.distance_sum()),
             algorithm: summary.report().algorithm.clone(),
             number_type: if is_wide { U32ToU64::NAME } else { summary.report().semiring },
-            repeated_wide: is_wide,
+            repeated_wide,
             seconds,
             wait,
         });
@@ -99,6 +108,16 @@ pub fn all_pairs(
 fn open(path: &PathBuf) -> Result<(PathBuf, File)> {
     let opened = OpenOptions::new().write(true).open(path);
     opened.map(|file| (path.clone(), file)).map_err(|error| Error::io(path, error))
+}
+
+/// Writes what comes before the first row, also where there is none.
+fn write_header(path: &PathBuf, graph: &Graph, wide: bool) -> Result<()> {
+    let none = with_min_plus!(graph.weight_kind(), wide, L => {
+        <<L as MinPlus>::Distance as DistanceValue>::into_distances(Vec::new())
+    });
+    let (_, mut file) = open(path)?;
+    let vertices = graph.vertices();
+    write_npy(&mut file, &[vertices, vertices], &none).map_err(|error| Error::io(path, error))
 }
 
 /// Puts rows where they belong in the file.
@@ -122,17 +141,12 @@ impl RowSink for Rows<'_> {
         if self.wide && matches!(table.distances, Distances::U32(_)) {
             return Err(Error::DistanceOverflow { semiring: table.semiring });
         }
-        if let Some((path, file)) = &mut self.file {
+        if let Some((path, _)) = &self.file {
             let vertices = table.graph.vertices();
             let mut header = Vec::new();
             let written = write_npy(&mut header, &[vertices, vertices], table.distances);
-            self.header = header.len() as u64;
-            // Whichever rank has the first row writes the header.
-            let written = written.and_then(|()| match self.sources.first() {
-                Some(0) => file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(&header)),
-                _ => Ok(()),
-            });
             written.map_err(|error| Error::io(path.as_path(), error))?;
+            self.header = header.len() as u64;
         }
         Ok(0)
     }

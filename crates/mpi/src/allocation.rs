@@ -16,13 +16,6 @@ pub(crate) fn filled<T: Clone>(what: &str, length: usize, value: T) -> Result<Ve
     Ok(values)
 }
 
-/// An array of values whose number is known.
-pub(crate) fn listed<T>(what: &str, values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>> {
-    let mut array = with_capacity(what, values.len())?;
-    array.extend(values);
-    Ok(array)
-}
-
 /// Makes room in an array for `more` values.
 pub(crate) fn make_room<T>(what: &str, values: &mut Vec<T>, more: usize) -> Result<()> {
     values.try_reserve(more).map_err(|_| Error::OutOfMemory {

@@ -66,7 +66,7 @@ impl Names {
             let owner = self.partition.owner(vertex);
             push(&mut questions[owner], vertex);
         }
-        let asked = world.agree(world.exchange(&questions))?;
+        let asked = world.agree(world.exchange(Ok(questions)))?;
         let answer = |rank: usize| {
             let mut words = Vec::new();
             for question in asked.from(rank).chunks_exact(2) {
@@ -81,7 +81,7 @@ impl Names {
             words
         };
         let answers: Vec<Vec<u32>> = (0..world.ranks()).map(answer).collect();
-        let answered = world.agree(world.exchange(&answers))?;
+        let answered = world.agree(world.exchange(Ok(answers)))?;
         let mut rest: Vec<&[u32]> = (0..world.ranks()).map(|rank| answered.from(rank)).collect();
         let mut next = |vertex: u64| -> Result<String> {
             let words = &mut rest[self.partition.owner(vertex)];

@@ -46,7 +46,18 @@ pub(crate) fn path_of_all(world: &World, file: Option<&PartialFile>) -> Outcome<
     world.agree(created)?;
     world.broadcast(&mut path);
     let bytes: Vec<u8> = path.iter().map(|&byte| byte as u8).collect();
-    Ok(PathBuf::from(String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(path_of(bytes))
+}
+
+#[cfg(unix)]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    std::ffi::OsString::from_vec(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: Vec<u8>) -> PathBuf {
+    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 /// Writes a file, which rank 0 has created: what `write` writes on rank 0, then on rank 1, and so on. It gets its name when all have

@@ -1,7 +1,7 @@
 //! The memory that each rank will take, before the work starts.
 
 use warpath::graph::WeightKind;
-use warpath::{Plan, Result, available_memory};
+use warpath::{Error, Plan, Result, available_memory};
 
 use crate::graph::vertices_per_hub;
 use crate::search::{Problem, Search};
@@ -68,12 +68,16 @@ impl Search {
         let mut plan = Plan::new();
         let mut item = |what: &str, of: [(u64, u64); 2]| {
             let bytes = of.map(|(count, bytes)| count.saturating_mul(bytes));
-            plan.memory(what, bytes[0].saturating_add(bytes[1]));
+            let bytes = bytes[0].saturating_add(bytes[1]);
+            if bytes > 0 {
+                plan.memory(what, bytes);
+            }
         };
         item("rows", [(arcs, kept), (owned + 1, 8)]);
         item("arcs before they have their place", [(arcs, sent + wide - kept), (0, 0)]);
         // A ghost's vertex, its place in the index, and its number in the list of its owner.
         item("vertices of other ranks", [(ghosts, 8 + 8 + 4), (hubs, 8 + 8)]);
+        item("what is drawn as a whole", [(source.bytes_drawn_as_a_whole(), 1), (0, 0)]);
         match self.problem {
             Problem::Bfs => item("the search", [(owned, 4 + 8), (states / 4, 1)]),
             Problem::Sssp => item("the search", [(states, 2 * distance), (owned, 8)]),
@@ -92,7 +96,11 @@ impl Source<'_> {
     /// How many arcs leave some vertices, as far as that is known before the arcs are.
     fn arcs_between(&self, vertices: std::ops::Range<u64>, ranks: usize) -> Result<u64> {
         match self.stored() {
-            Some(file) => Ok(file.arcs_before(vertices.end)?.saturating_sub(file.arcs_before(vertices.start)?)),
+            // Damage shows when the rows are read; until then, no file has more arcs than it says.
+            Some(file) => {
+                let before = |vertex: u64| Ok::<u64, Error>(file.arcs_before(vertex)?.min(file.arcs()));
+                Ok(before(vertices.end)?.saturating_sub(before(vertices.start)?))
+            }
             None => Ok(self.arcs().div_ceil(ranks as u64)),
         }
     }

@@ -9,9 +9,9 @@
 
 use mpi::datatype::Equivalence;
 use warpath::Result;
-use warpath::graph::{DistanceValue, MinPlus};
+use warpath::graph::{DistanceValue, MinPlus, Weight};
 
-use crate::allocation::{filled, listed, with_capacity};
+use crate::allocation::{filled, with_capacity};
 use crate::graph::{PartOfGraph, pull, push};
 use crate::world::{Outcome, Reduction, World};
 
@@ -40,7 +40,9 @@ where
             }
         }
     }
-    combine(world, graph, &mut tails, None)?;
+    let ghosts = (graph.rows()..graph.states()).filter(|&ghost| tails[ghost] != NO_PREDECESSOR);
+    let ghosts: Vec<usize> = ghosts.collect();
+    combine(world, graph, &mut tails, &ghosts)?;
     let mut settled = world.agree(filled("marks of vertices", graph.rows(), false))?;
     (0..graph.rows()).for_each(|vertex| settled[vertex] = tails[vertex] != NO_PREDECESSOR);
     sources.iter().filter_map(|&source| graph.number_of(source)).for_each(|source| settled[source] = true);
@@ -64,8 +66,10 @@ fn descend_plateaus<L: MinPlus>(
     let mut level: Vec<u32> = world.agree(with_capacity("active vertices", graph.rows()))?;
     level.extend((0..graph.rows() as u32).filter(|&vertex| settled[vertex as usize]));
     let mut found = world.agree(filled("predecessors of a level", graph.states(), NO_PREDECESSOR))?;
+    // The vertices whose entries in `found` are to be looked at and cleared; the hubs always are.
+    let mut touched: Vec<usize> = Vec::new();
+    let hubs = graph.owned_count()..graph.rows();
     while world.any(!level.is_empty()) {
-        found.fill(NO_PREDECESSOR);
         for &vertex in &level {
             let (tail, from) = (graph.vertex_of(vertex as usize), distances[vertex as usize]);
             if from == L::Distance::UNREACHABLE {
@@ -74,57 +78,60 @@ fn descend_plateaus<L: MinPlus>(
             for (head, weight) in graph.edges(vertex as usize) {
                 let may_need = head >= graph.rows() || !settled[head];
                 if may_need && distances[head] == from && L::extend(from, weight) == from {
+                    if found[head] == NO_PREDECESSOR {
+                        touched.push(head);
+                    }
                     found[head] = found[head].min(tail);
                 }
             }
         }
-        combine(world, graph, &mut found, Some(settled))?;
+        let ghosts: Vec<usize> = touched.iter().copied().filter(|&head| head >= graph.rows()).collect();
+        touched.extend(combine(world, graph, &mut found, &ghosts)?);
         level.clear();
-        for vertex in (0..graph.rows()).filter(|&vertex| found[vertex] != NO_PREDECESSOR && !settled[vertex]) {
-            tails[vertex] = found[vertex];
-            level.push(vertex as u32);
+        for vertex in touched.iter().copied().filter(|&vertex| vertex < hubs.start).chain(hubs.clone()) {
+            if found[vertex] != NO_PREDECESSOR && !std::mem::replace(&mut settled[vertex], true) {
+                tails[vertex] = found[vertex];
+                level.push(vertex as u32);
+            }
         }
-        level.iter().for_each(|&vertex| settled[vertex as usize] = true);
+        touched.drain(..).chain(hubs.clone()).for_each(|vertex| found[vertex] = NO_PREDECESSOR);
     }
     Ok(())
 }
 
-/// Makes the least tail that any rank found for a vertex the tail at its owner, and for a hub everywhere; leaves vertices alone that
-/// are settled.
-fn combine<W: warpath::graph::Weight>(
+/// Makes the least tail that any rank found for a vertex the tail at its owner, and for a hub everywhere. Sends the tails of these
+/// ghosts; returns the vertices that came from other ranks.
+fn combine<W: Weight>(
     world: &World,
     graph: &PartOfGraph<W>,
     tails: &mut [u64],
-    settled: Option<&[bool]>,
-) -> Outcome<()> {
-    let exchanged = exchange(world, graph, tails, settled);
-    world.agree(exchanged)?;
+    ghosts: &[usize],
+) -> Outcome<Vec<usize>> {
+    let exchanged = exchange(world, graph, tails, ghosts);
+    let came = world.agree(exchanged)?;
     graph.reduce_hubs(world, Reduction::Least, tails);
-    Ok(())
+    Ok(came)
 }
 
-fn exchange<W: warpath::graph::Weight>(
+fn exchange<W: Weight>(
     world: &World,
     graph: &PartOfGraph<W>,
     tails: &mut [u64],
-    settled: Option<&[bool]>,
-) -> Result<()> {
+    ghosts: &[usize],
+) -> Result<Vec<usize>> {
     const WORDS: usize = 3;
-    let outgoing = (0..world.ranks()).map(|rank| {
-        let ghosts = || graph.ghosts_of(rank).filter(|&ghost| tails[ghost] != NO_PREDECESSOR);
-        let mut words = with_capacity("messages to other ranks", WORDS * ghosts().count())?;
-        for ghost in ghosts() {
-            words.push(graph.home_of(ghost).1);
-            push(&mut words, tails[ghost]);
-        }
-        Ok(words)
-    });
-    let outgoing = listed("messages to other ranks", outgoing)?.into_iter().collect::<Result<Vec<_>>>()?;
-    for message in world.exchange(&outgoing)?.words.chunks_exact(WORDS) {
-        let (vertex, tail) = (message[0] as usize, pull::<u64>(&message[1..]));
-        if settled.is_none_or(|settled| !settled[vertex]) {
-            tails[vertex] = tails[vertex].min(tail);
-        }
+    let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); world.ranks()];
+    for &ghost in ghosts {
+        let (owner, number) = graph.home_of(ghost);
+        outgoing[owner].push(number);
+        push(&mut outgoing[owner], tails[ghost]);
     }
-    Ok(())
+    let incoming = world.exchange(Ok(outgoing))?;
+    let mut came = with_capacity("vertices with predecessors", incoming.words.len() / WORDS)?;
+    for message in incoming.words.chunks_exact(WORDS) {
+        let (vertex, tail) = (message[0] as usize, pull::<u64>(&message[1..]));
+        tails[vertex] = tails[vertex].min(tail);
+        came.push(vertex);
+    }
+    Ok(came)
 }

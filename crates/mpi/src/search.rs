@@ -66,8 +66,8 @@ pub struct Found {
     pub distances: Distances,
     /// The predecessor of each owned vertex, if it was asked for; `None` at sources and where no source leads.
     pub predecessors: Option<Vec<Option<u64>>>,
-    /// The algorithm.
-    pub algorithm: &'static str,
+    /// The algorithm with its parameter.
+    pub algorithm: String,
     /// The type of weights and distances.
     pub number_type: &'static str,
     /// Whether the search was repeated because distances left the range of 32 bits.
@@ -200,7 +200,7 @@ impl Search {
     /// [`Error::InvalidRequest`] if a source is no vertex, the algorithm is unknown or does not fit the graph, or weights are below 0;
     /// [`Error::OutOfMemory`] if the plan of a rank does not fit; [`Error::NotVerified`]; [`Error::DistanceOverflow`]; and the errors of [`PartOfGraph::load`].
     pub fn run(&self, world: &World, source: &Source<'_>) -> Outcome<Found> {
-        let algorithm = world.agree(self.check(source))?;
+        let mut algorithm = world.agree(self.choose(source))?;
         let planned = self.plan(world, source)?;
         world.agree(planned.plan.check(planned.available))?;
         let start = Instant::now();
@@ -221,7 +221,8 @@ impl Search {
                     Ok(())
                 })?;
                 let timer = Timer::start(world, load);
-                let distances = sssp::search::<L>(world, &mut graph, &self.sources, algorithm.delta)?;
+                let (distances, delta) = sssp::search::<L>(world, &mut graph, &self.sources, algorithm.delta)?;
+                algorithm.delta = Some(delta);
                 if self.suffices::<L>(world, &graph, &distances)? {
                     return self.finish::<L>(world, &graph, distances, algorithm, timer);
                 }
@@ -240,7 +241,7 @@ impl Search {
     ) -> Outcome<Found> {
         match graph.into_u32() {
             Some(mut graph) => {
-                let distances = sssp::search::<U32ToU64>(world, &mut graph, &self.sources, algorithm.delta)?;
+                let (distances, _) = sssp::search::<U32ToU64>(world, &mut graph, &self.sources, algorithm.delta)?;
                 let found = self.finish::<U32ToU64>(world, &graph, distances, algorithm, timer)?;
                 Ok(Found { repeated_wide: true, ..found })
             }
@@ -248,7 +249,16 @@ impl Search {
         }
     }
 
-    fn check(&self, source: &Source<'_>) -> Result<Chosen> {
+    /// An error if this can't be searched for in a graph.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if a source or target is no vertex, or the algorithm is unknown or does not fit the graph.
+    pub fn check(&self, source: &Source<'_>) -> Result<()> {
+        self.choose(source).map(|_| ())
+    }
+
+    fn choose(&self, source: &Source<'_>) -> Result<Chosen> {
         let vertices = source.vertices();
         for (what, list) in [("source", &self.sources), ("target", &self.targets)] {
             if let Some(missing) = list.iter().find(|&&vertex| vertex >= vertices) {
@@ -359,7 +369,7 @@ impl Search {
             owned: graph.owned(),
             distances: L::Distance::into_distances(distances),
             predecessors,
-            algorithm: algorithm.info.name,
+            algorithm: algorithm.text(),
             number_type: L::NAME,
             repeated_wide: false,
             arcs: graph.arcs(),
@@ -385,6 +395,15 @@ struct Chosen {
     info: &'static RankAlgorithm,
     /// The width of buckets, if it was set.
     delta: Option<f64>,
+}
+
+impl Chosen {
+    fn text(&self) -> String {
+        match self.delta {
+            Some(delta) => format!("{}:delta={delta}", self.info.name),
+            None => self.info.name.to_owned(),
+        }
+    }
 }
 
 /// Measures a search.

@@ -100,6 +100,14 @@ impl<'g> Source<'g> {
         }
     }
 
+    /// Bytes that each rank takes for what a generator draws as a whole.
+    pub(crate) fn bytes_drawn_as_a_whole(&self) -> u64 {
+        match &self.form {
+            Form::Generated(recipe) => recipe.bytes_drawn_as_a_whole(),
+            _ => 0,
+        }
+    }
+
     /// The number of vertices.
     pub fn vertices(&self) -> u64 {
         match &self.form {
@@ -170,14 +178,14 @@ impl<'g> Source<'g> {
         Ok(Partition::at(starts))
     }
 
-    /// The arcs that this rank draws or reads, in batches: from anywhere to anywhere where they are drawn, its own rows where they
+    /// The arcs that this rank draws or reads, with weights or without, in batches: from anywhere to anywhere where they are drawn, its own rows where they
     /// are read.
-    pub(crate) fn arcs_of(&self, world: &World, partition: &Partition) -> Result<ArcsOf<'_>> {
+    pub(crate) fn arcs_of(&self, world: &World, partition: &Partition, weighted: bool) -> Result<ArcsOf<'_>> {
         let origin = match self.weights {
             Weighting::Random(range, seed) => Origin::Random(ArcWeights::new(range, seed, self.is_directed())?),
             _ => Origin::Arcs,
         };
-        let with_weights = self.weights == Weighting::AsStored;
+        let with_weights = weighted && self.weights == Weighting::AsStored;
         let form = match &self.form {
             Form::Generated(recipe) => ArcsFrom::Parts { parts: recipe.in_parts()?, directed: recipe.is_directed() },
             Form::Stored(file) => ArcsFrom::File { file, with_weights },
@@ -246,18 +254,19 @@ impl ArcsOf<'_> {
         weight: impl Fn(u64, u64, W) -> W,
         mut take: impl FnMut(u64, u64, W),
     ) -> Result<bool> {
-        const PARTS: u64 = 8;
         const ARCS: u64 = 1 << 20;
         const ROWS: u64 = 1 << 20;
         match &self.form {
             ArcsFrom::Parts { parts, directed } => {
                 let count = parts.count() as u64;
-                for _ in 0..PARTS {
+                let mut arcs = 0;
+                while arcs < ARCS {
                     if self.next >= count {
                         return Ok(false);
                     }
                     let drawn = parts.draw(self.next as usize)?;
                     self.next += self.step;
+                    arcs += drawn.edges.len() as u64 * if *directed { 1 } else { 2 };
                     for (index, &(u, v)) in drawn.edges.iter().enumerate().filter(|(_, (u, v))| u != v) {
                         let own = drawn.lengths.as_ref().map_or(W::default(), |lengths| of_bits(lengths[index]));
                         take(u, v, weight(u, v, own));

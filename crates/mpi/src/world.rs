@@ -190,6 +190,17 @@ impl World {
         }
     }
 
+    /// The same after work that may take one rank far longer than another: no rank ends the run because it waits long.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::agree`].
+    pub fn agree_at_leisure<T>(&self, result: Result<T>) -> Outcome<T> {
+        // Nobody watches this wait.
+        self.communicator.barrier();
+        self.agree(result)
+    }
+
     /// Whether a rank says yes.
     pub(crate) fn any(&self, mine: bool) -> bool {
         self.reduce(Reduction::Greatest, u64::from(mine)) == 1
@@ -224,12 +235,19 @@ impl World {
         });
     }
 
-    /// Sends each rank its words, and returns those that came from each.
+    /// Sends each rank its words, and returns those that came from each. A rank that could not make its words sends none.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`]; the ranks have then met, so that they may agree on it.
-    pub(crate) fn exchange(&self, outgoing: &[Vec<u32>]) -> Result<Incoming> {
+    /// Why the words could not be made, or [`Error::OutOfMemory`]; the ranks have then met, so that they may agree on it.
+    pub(crate) fn exchange(&self, outgoing: Result<Vec<Vec<u32>>>) -> Result<Incoming> {
+        match outgoing {
+            Ok(outgoing) => self.exchange_all(&outgoing),
+            Err(error) => self.exchange_all(&vec![Vec::new(); self.ranks]).and(Err(error)),
+        }
+    }
+
+    fn exchange_all(&self, outgoing: &[Vec<u32>]) -> Result<Incoming> {
         let start = Instant::now();
         let most = self.most_words.get();
         let rounds_here = outgoing.iter().map(|words| words.len().div_ceil(most)).max().unwrap_or(0);
@@ -306,9 +324,12 @@ impl World {
     ///
     /// As [`World::exchange`].
     pub(crate) fn gather(&self, words: &[u32]) -> Result<Incoming> {
-        let mut outgoing = with_capacity("words for other ranks", self.ranks)?;
-        outgoing.resize(self.ranks, words.to_vec());
-        self.exchange(&outgoing)
+        let copies = || {
+            let mut outgoing = with_capacity("words for other ranks", self.ranks)?;
+            outgoing.resize(self.ranks, words.to_vec());
+            Ok(outgoing)
+        };
+        self.exchange(copies())
     }
 
     /// Whether all ranks have the same number.

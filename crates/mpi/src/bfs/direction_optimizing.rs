@@ -84,8 +84,7 @@ fn look_up(world: &World, search: &mut Search<'_>, frontier: &mut Bits) -> Resul
 /// Adds the ghosts to the frontier that their owners have in it.
 fn tell_subscribers(world: &World, search: &mut Search<'_>, frontier: &mut Bits) -> Result<()> {
     let graph = search.graph;
-    let mut outgoing = with_capacity("messages to other ranks", world.ranks())?;
-    for rank in 0..world.ranks() {
+    let told = |rank: usize| {
         let wanted = graph.subscribed_by(rank);
         let there = || wanted.iter().enumerate().filter(|&(_, &vertex)| frontier.contains(vertex as usize));
         let (places, words) = (there().count(), wanted.len().div_ceil(32));
@@ -98,9 +97,10 @@ fn tell_subscribers(world: &World, search: &mut Search<'_>, frontier: &mut Bits)
             message.resize(1 + words, 0);
             there().for_each(|(place, _)| message[1 + place / 32] |= 1 << (place % 32));
         }
-        outgoing.push(message);
-    }
-    let incoming = world.exchange(&outgoing)?;
+        Ok(message)
+    };
+    let outgoing = (0..world.ranks()).map(told).collect();
+    let incoming = world.exchange(outgoing)?;
     let rows = graph.rows();
     for rank in 0..world.ranks() {
         let first = graph.ghosts_of(rank).start;

@@ -13,7 +13,6 @@
 use warpath::Result;
 
 use super::{RankAlgorithm, Search};
-use crate::allocation::with_capacity;
 use crate::world::{Outcome, World};
 
 pub(super) const INFO: RankAlgorithm = RankAlgorithm {
@@ -34,8 +33,7 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
 pub(super) fn expand(world: &World, search: &mut Search<'_>) -> Result<()> {
     let graph = search.graph;
     let (owned, rows) = (graph.owned_count(), graph.rows());
-    let mut outgoing: Vec<Vec<u32>> = with_capacity("messages to other ranks", world.ranks())?;
-    outgoing.resize(world.ranks(), Vec::new());
+    let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); world.ranks()];
     let (frontier, hubs) = (std::mem::take(&mut search.frontier), std::mem::take(&mut search.hubs));
     for &vertex in frontier.iter().chain(&hubs) {
         for &head in graph.heads(vertex as usize) {
@@ -53,7 +51,7 @@ pub(super) fn expand(world: &World, search: &mut Search<'_>) -> Result<()> {
         }
     }
     (search.frontier, search.hubs) = (frontier, hubs);
-    for &vertex in &world.exchange(&outgoing)?.words {
+    for &vertex in &world.exchange(Ok(outgoing))?.words {
         search.reach(vertex as usize);
     }
     Ok(())

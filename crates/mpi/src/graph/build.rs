@@ -1,6 +1,6 @@
 //! Makes each rank's part: arcs go to the owners of their tails, hubs are found and their arcs spread, and heads get their numbers.
 
-use warpath::graph::{DistanceValue, Weight};
+use warpath::graph::{DistanceValue, Weight, WeightKind};
 use warpath::{Error, Result};
 
 use super::rows::{WideRows, push_arc};
@@ -73,7 +73,7 @@ fn in_32_bits(number: u64, what: &str) -> Result<usize> {
 
 /// The arcs whose tails this rank owns, as words of messages.
 fn collect<W: Weight>(world: &World, source: &Source<'_>, partition: &Partition) -> Outcome<Vec<u32>> {
-    let mut arcs_of = world.agree(source.arcs_of(world, partition))?;
+    let mut arcs_of = world.agree(source.arcs_of(world, partition, W::KIND != WeightKind::Unit))?;
     let mut arcs = Vec::new();
     let mut more = true;
     while world.any(more) {
@@ -87,7 +87,7 @@ fn collect<W: Weight>(world: &World, source: &Source<'_>, partition: &Partition)
             Ok(false)
         };
         more = world.agree(drawn)?;
-        let received = world.exchange(&outgoing).and_then(|incoming| {
+        let received = world.exchange(Ok(outgoing)).and_then(|incoming| {
             make_room("arcs before they are sorted", &mut arcs, incoming.words.len())?;
             arcs.extend_from_slice(&incoming.words);
             Ok(())
@@ -168,7 +168,7 @@ fn spread_hubs<W: Weight>(
             push_arc(&mut outgoing[partition.owner(head)], hub, head, weight);
         }
     }
-    let incoming = world.agree(world.exchange(&outgoing))?;
+    let incoming = world.agree(world.exchange(Ok(outgoing)))?;
     let spread = || {
         let of_hubs = WideRows::<W>::sorted(hubs.len(), &incoming.words)?;
         let kept = |row: &usize| hubs.find(first + *row as u64).is_none();
@@ -238,14 +238,13 @@ fn subscribe(
     ghost_starts: &[usize],
     partition: &Partition,
 ) -> Result<crate::world::Incoming> {
-    let mut outgoing = with_capacity("vertices of other ranks", world.ranks())?;
-    for rank in 0..world.ranks() {
+    let wanted = |rank: usize| {
         let of_rank = &ghosts.ids()[ghost_starts[rank]..ghost_starts[rank + 1]];
         let mut words = with_capacity("vertices of other ranks", of_rank.len())?;
         words.extend(of_rank.iter().map(|ghost| (ghost - partition.starts()[rank]) as u32));
-        outgoing.push(words);
-    }
-    world.exchange(&outgoing)
+        Ok(words)
+    };
+    world.exchange((0..world.ranks()).map(wanted).collect())
 }
 
 /// The least and the greatest weight of all ranks; both 0 without arcs.

@@ -216,14 +216,14 @@ impl<W: Weight> PartOfGraph<W> {
     ///
     /// [`Error::OutOfMemory`](warpath::Error::OutOfMemory).
     pub(crate) fn fetch_ghosts<T: Pod>(&self, world: &World, states: &mut [T]) -> Result<()> {
-        let mut outgoing = with_capacity("states for other ranks", world.ranks())?;
-        for rank in 0..world.ranks() {
+        let told = |rank: usize| {
             let wanted = self.subscribed_by(rank);
             let mut words = with_capacity("states for other ranks", wanted.len() * words_of::<T>())?;
             wanted.iter().for_each(|&vertex| push(&mut words, states[vertex as usize]));
-            outgoing.push(words);
-        }
-        let incoming = world.exchange(&outgoing)?;
+            Ok(words)
+        };
+        let outgoing = (0..world.ranks()).map(told).collect();
+        let incoming = world.exchange(outgoing)?;
         for rank in 0..world.ranks() {
             let states = &mut states[self.ghosts_of(rank)];
             for (state, words) in states.iter_mut().zip(incoming.from(rank).chunks_exact(words_of::<T>())) {

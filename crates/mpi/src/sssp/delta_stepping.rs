@@ -34,12 +34,13 @@ pub(super) const INFO: RankAlgorithm = RankAlgorithm {
 };
 
 /// Distances of all vertices with state but ghosts, from the sources on. The rows are reordered: light arcs first.
+/// `delta` is above 0; a width that fits the graph if there is none. Also returns the width.
 pub(crate) fn search<L: MinPlus>(
     world: &World,
     graph: &mut PartOfGraph<L::Weight>,
     sources: &[u64],
     delta: Option<f64>,
-) -> Outcome<Vec<L::Distance>>
+) -> Outcome<(Vec<L::Distance>, f64)>
 where
     <L::Distance as DistanceValue>::Key: Equivalence,
 {
@@ -58,7 +59,7 @@ where
             search.relax_heavy();
             met = search.meet(world)?;
         } else {
-            search.settled.clear();
+            search.leave_bucket();
         }
         // A hub may have come into a lower bucket after the ranks met.
         bucket =
@@ -66,7 +67,7 @@ where
     }
     let mut distances = search.distances;
     distances.truncate(graph.rows());
-    Ok(distances)
+    Ok((distances, delta))
 }
 
 /// What the ranks know after they met.
@@ -117,8 +118,9 @@ struct Search<'g, L: MinPlus> {
     /// The distance with which the light arcs of a vertex were relaxed last.
     relaxed: Vec<L::Distance>,
     buckets: Buckets,
-    /// The vertices whose light arcs were relaxed in this bucket.
+    /// The vertices whose light arcs were relaxed in this bucket, and a mark for each vertex that is among them.
     settled: Vec<u32>,
+    is_settled: Vec<bool>,
     /// The ghosts that came nearer since they were last sent, each once, and a mark for each ghost that is among them.
     nearer_ghosts: Vec<u32>,
     is_nearer: Vec<bool>,
@@ -137,6 +139,7 @@ impl<'g, L: MinPlus> Search<'g, L> {
             relaxed: filled("distances relaxed", graph.rows(), unreachable)?,
             buckets: Buckets::new(delta),
             settled: Vec::new(),
+            is_settled: filled("marks of vertices", graph.rows(), false)?,
             nearer_ghosts: Vec::new(),
             is_nearer: filled("marks of ghosts", graph.ghosts(), false)?,
             hubs_came_nearer: false,
@@ -159,9 +162,7 @@ impl<'g, L: MinPlus> Search<'g, L> {
                 if self.relaxed[v] == distance || self.buckets.of(distance) != bucket {
                     continue;
                 }
-                let is_first =
-                    self.relaxed[v] == L::Distance::UNREACHABLE || self.buckets.of(self.relaxed[v]) != bucket;
-                if is_first {
+                if !std::mem::replace(&mut self.is_settled[v], true) {
                     self.settled.push(vertex);
                 }
                 self.relaxed[v] = distance;
@@ -180,7 +181,14 @@ impl<'g, L: MinPlus> Search<'g, L> {
             self.relax(self.distances[v], heavy);
         }
         self.settled = settled;
-        self.settled.clear();
+        self.leave_bucket();
+    }
+
+    /// Forgets which vertices were settled.
+    fn leave_bucket(&mut self) {
+        for vertex in self.settled.drain(..) {
+            self.is_settled[vertex as usize] = false;
+        }
     }
 
     fn relax(&mut self, distance: L::Distance, arcs: std::ops::Range<usize>) {
@@ -248,8 +256,7 @@ impl<'g, L: MinPlus> Search<'g, L> {
 
     fn exchange(&mut self, world: &World) -> Result<()> {
         let words = 1 + words_of::<L::Distance>();
-        let mut outgoing: Vec<Vec<u32>> = with_capacity("messages to other ranks", world.ranks())?;
-        outgoing.resize(world.ranks(), Vec::new());
+        let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); world.ranks()];
         for ghost in self.nearer_ghosts.drain(..) {
             let ghost = ghost as usize;
             self.is_nearer[ghost - self.graph.rows()] = false;
@@ -257,7 +264,7 @@ impl<'g, L: MinPlus> Search<'g, L> {
             outgoing[owner].push(number);
             push(&mut outgoing[owner], self.distances[ghost]);
         }
-        for message in world.exchange(&outgoing)?.words.chunks_exact(words) {
+        for message in world.exchange(Ok(outgoing))?.words.chunks_exact(words) {
             let (vertex, distance) = (message[0] as usize, pull::<L::Distance>(&message[1..]));
             if distance < self.distances[vertex] {
                 self.come_nearer(vertex, distance);

@@ -56,6 +56,14 @@ fn files_are_those_of_one_machine() {
     compare(folder.path(), 4, &roads, "csv");
     let random = ["sssp", "grid:20x20", "--weights", "random:0..3,seed=4", "--source", "7", "--source", "390"];
     compare(folder.path(), 2, &random, "npy");
+    // Buckets so narrow that their numbers meet the end of the range, and one that holds all.
+    let lattice = ["sssp", "grid:20x20", "--weights", "random:1..100", "--source", "0", "--verify", "--quiet"];
+    for delta in ["delta-stepping:delta=1e-20", "delta-stepping:delta=1e20"] {
+        let mut words = lattice.to_vec();
+        words.extend(["--engine", "mpi", "--algorithm", delta]);
+        let (ended, _, error) = output_of(&mut launch(Role::Command, 2, &words));
+        assert!(ended.status.success(), "{delta}: {error}");
+    }
     let near = [
         "sssp",
         "crawl:900",
@@ -73,6 +81,11 @@ fn files_are_those_of_one_machine() {
         ["bfs", "grid:30x30", "--source", "5", "--target", "99", "--target", "420", "--predecessors", "--all-rows"];
     compare(folder.path(), 2, &to, "csv");
     compare(folder.path(), 3, &["apsp", "kron:7", "--weights", "random:1..9"], "npy");
+    compare(folder.path(), 2, &["apsp", "grid:20x20", "--weights", "random:900000000..4000000000"], "npy");
+    let empty = folder.path().join("empty.wpg");
+    warpath::write(&GraphBuilder::new().vertices(0).build_from::<(u32, u32)>([]).expect("a graph"), &empty)
+        .expect("a file");
+    compare(folder.path(), 2, &["apsp", &empty.display().to_string()], "npy");
     // Names that are words, with commas, and names that are numbers with gaps.
     let mut words = StringLabels::new();
     let mut numbers = Vec::new();
@@ -107,11 +120,14 @@ fn answers_are_printed_once() {
     assert!(output.status.success());
     assert!(out.contains("ranks        2; below is the plan of rank 0"), "{out}");
     assert!(out.contains("it fits"), "{out}");
-    let planned = ["bfs", "kron:38", "--source", "0", "--engine", "mpi", "--plan", "--ranks", "1024"];
-    let (output, out, error) = output_of(&mut alone(&planned));
-    assert!(output.status.success(), "{error}");
-    assert!(out.contains("ranks") && out.contains("1,024; below is what each takes"), "{out}");
-    assert!(out.contains("times in a search of"), "{out}");
+    for (graph, code, fits) in [("kron:22", 0, "it fits"), ("kron:38", 3, "it does not fit")] {
+        let planned = ["bfs", graph, "--source", "0", "--engine", "mpi", "--plan", "--ranks", "1024"];
+        let (output, out, _) = output_of(&mut alone(&planned));
+        assert_eq!(output.status.code(), Some(code));
+        for part in ["1,024; below is what each takes", "times in a search of", fits] {
+            assert!(out.contains(part), "{part}: {out}");
+        }
+    }
     let pairs = ["apsp", "grid:5x5", "--engine", "mpi", "--verify"];
     let (_, out, error) = output_of(&mut launch(Role::Command, 2, &pairs));
     assert!(out.contains("625 of 625 pairs, farthest 8, sum 2000, verified"), "{out}{error}");
@@ -150,6 +166,8 @@ fn bad_requests_get_one_error() {
         (search("kron:99", &[]), "`99` is not a scale from 0 to 48"),
         (search(&missing, &[]), "No such file or directory"),
         (search("grid:3x3", &["--output", "x.txt"]), "ranks write a .csv or a .npy"),
+        (search("grid:3x3", &["--output", "/dev/null"]), "ranks write a .csv or a .npy"),
+        (search("grid:3x3", &["--plan", "--ranks", "2", "--algorithm", "x"]), "ranks have no algorithm `x`"),
     ] {
         let list: Vec<&str> = words.iter().map(String::as_str).collect();
         check(&mut alone(&list), &words, 2, message);

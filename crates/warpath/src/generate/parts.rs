@@ -68,6 +68,15 @@ impl Recipe {
         }))
     }
 
+    /// Bytes of memory that [`Recipe::in_parts`] takes for what it draws at once: the edges of `roads`, and what other generators
+    /// prepare.
+    pub fn bytes_drawn_as_a_whole(&self) -> u64 {
+        const BYTES_PER_EDGE: u64 = size_of::<(VertexId, VertexId, u32)>() as u64;
+        let generator = self.shape.generator();
+        let edges = if generator.has_lengths() { generator.edges().saturating_mul(BYTES_PER_EDGE) } else { 0 };
+        generator.scratch().saturating_add(edges)
+    }
+
     /// Whether the edges come with lengths that are the weights.
     pub fn keeps_lengths(&self) -> bool {
         self.keeps_lengths

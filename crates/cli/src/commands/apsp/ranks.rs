@@ -53,7 +53,8 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control) -> Outc
     world.agree(check(arguments))?;
     let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
     let file = world.agree(created.transpose())?;
-    let setup = world.agree(Setup::on_rank(solving, control).map_err(Failure::into_error))?;
+    let on_host = world.ranks_on_host();
+    let setup = world.agree(Setup::on_rank(solving, on_host, control).map_err(Failure::into_error))?;
     let loaded = setup.load_with_hierarchy(&arguments.graph).map_err(Failure::into_error);
     let Prepared { graph, hierarchy, seconds: load } = world.agree(loaded)?;
     let opened = timed(|| setup.solver(&graph, hierarchy)).map_err(Failure::into_error);
@@ -93,7 +94,7 @@ fn create(arguments: &ApspArguments, path: &Path, control: &Control) -> Result<P
     match OutputKind::of(path).map_err(Failure::into_error)? {
         OutputKind::Npy => {
             check_output(path, &inputs(&arguments.graph, &[]))?;
-            PartialFile::create(path, control)
+            ranks::create(path, control)
         }
         _ => Err(Error::invalid(format!("`{}`: ranks write all pairs to a .npy", path.display()))),
     }

@@ -23,22 +23,23 @@ use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print::{self, Available, Table};
 use crate::ranks;
-use crate::setup::{GraphFacts, PeakBytes, Times, inputs};
+use crate::setup::{GraphFacts, PeakBytes, Times, inputs, start_threads};
 
 /// Runs the search on all ranks. Ranks but the one that reports an error end silently, with the same code.
 pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
     if let Some(ranks) = command.solving.plan.ranks {
-        plan_for(command, ranks)?;
+        plan_for(command, algorithm, ranks)?;
         return Ok(ExitCode::SUCCESS);
     }
     ranks::run(command.solving, |world, control| on_ranks(command, algorithm, world, control))
 }
 
 /// Prints what one of so many ranks would take, and what it would send, if that can be predicted.
-fn plan_for(command: &SearchCommand<'_>, ranks: u32) -> Result<(), Failure> {
+fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) -> Result<(), Failure> {
     check(command)?;
     let source = source(command)?;
-    let search = request(command, Vec::new());
+    let search = Search { algorithm: algorithm.map(str::to_owned), ..request(command, Vec::new()) };
+    search.check(&source)?;
     let plan = search.plan_for(&source, ranks.into());
     let memory = command.solving.common.memory.unwrap_or_else(warpath::available_memory);
     let available = Available { memory, device: None, disk: None };
@@ -48,7 +49,8 @@ fn plan_for(command: &SearchCommand<'_>, ranks: u32) -> Result<(), Failure> {
     if command.solving.common.json {
         let traffic = traffic.map(|traffic| serde_json::to_value(Traffic::from(traffic))).transpose();
         let traffic = traffic.map_err(|error| Error::io("<stdout>", error.into()))?;
-        return print::plan_with_traffic(None, &plan, available, true, traffic);
+        print::plan_with_traffic(None, &plan, available, true, traffic)?;
+        return plan.check(memory).map_err(|error| Failure::from(error).after_the_answer());
     }
     let mut table = Table::new();
     table.row("ranks", format!("{}; below is what each takes", print::grouped(ranks.into())));
@@ -63,7 +65,8 @@ fn plan_for(command: &SearchCommand<'_>, ranks: u32) -> Result<(), Failure> {
         table.row("knows", format!("{ghosts} vertices of other ranks, {} hubs", print::grouped(traffic.hubs as u128)));
     }
     table.print()?;
-    print::plan(None, &plan, available, false)
+    print::plan(None, &plan, available, false)?;
+    plan.check(memory).map_err(|error| Failure::from(error).after_the_answer())
 }
 
 /// What a rank sends, as it is predicted.
@@ -95,6 +98,7 @@ impl From<Predicted> for Traffic {
 fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World, control: &Control) -> Outcome<()> {
     let is_first = world.rank() == 0;
     world.agree(check(command))?;
+    world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
     let created = command.search.output.as_deref().filter(|_| is_first).map(|path| create(command, path, control));
     let file = world.agree(created.transpose())?;
     let source = world.agree(source(command))?;
@@ -108,6 +112,7 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
         ..request(command, sources)
     };
     if command.solving.plan.plan {
+        world.agree(search.check(&source))?;
         let planned = search.plan(world, &source)?;
         if is_first {
             world.agree(print_plan(command, world, &planned))?;
@@ -124,7 +129,11 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
     }
     let writing = start.elapsed().as_secs_f64();
     let ranks = Ranks::of(world, &found)?;
-    world.agree(if is_first { print_found(command, &source, &found, &reached, &ranks, writing) } else { Ok(()) })
+    world.agree(if is_first {
+        print_found(command, algorithm.is_some(), &source, &found, &reached, &ranks, writing)
+    } else {
+        Ok(())
+    })
 }
 
 /// What is asked for beside targets, a cutoff and an algorithm.
@@ -188,7 +197,7 @@ fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result
         )),
         Some("npy" | "csv") => {
             check_output(path, &inputs(command.graph, &[]))?;
-            PartialFile::create(path, control)
+            ranks::create(path, control)
         }
         _ => Err(Error::invalid(format!("`{}`: ranks write a .csv or a .npy", path.display()))),
     }
@@ -302,7 +311,7 @@ fn write_rows(
 struct RanksAnswer<'a> {
     engine: &'static str,
     engine_reason: &'static str,
-    algorithm: &'static str,
+    algorithm: &'a str,
     reason: &'static str,
     number_type: &'static str,
     repeated_wide: bool,
@@ -389,6 +398,7 @@ impl Ranks {
 
 fn print_found(
     command: &SearchCommand<'_>,
+    was_asked_for: bool,
     source: &Source<'_>,
     found: &Found,
     targets: &[Option<warpath::Distance>],
@@ -412,8 +422,8 @@ fn print_found(
         let answer = RanksAnswer {
             engine: "mpi",
             engine_reason: "it was asked for",
-            algorithm: found.algorithm,
-            reason: "the first that fits the graph, or the one that was asked for",
+            algorithm: &found.algorithm,
+            reason: if was_asked_for { "it was asked for" } else { "the first that fits the graph" },
             number_type: found.number_type,
             repeated_wide: found.repeated_wide,
             threads: 1,

@@ -107,7 +107,9 @@ impl StoredRows {
         let mut offsets: Vec<u64> = zeros(of_offsets)?;
         self.copy(vec![(of_offsets, bytemuck::cast_slice_mut(&mut offsets))])?;
         let (first, last) = (offsets[0], offsets[offsets.len() - 1]);
-        if offsets.windows(2).any(|pair| pair[0] > pair[1]) || last > self.header.arcs {
+        let begins = rows.start > 0 || first == 0;
+        let ends = if rows.end == self.header.vertices { last == self.header.arcs } else { last <= self.header.arcs };
+        if offsets.windows(2).any(|pair| pair[0] > pair[1]) || !begins || !ends {
             return damaged("its rows do not run from the first arc to the last");
         }
         offsets.iter_mut().for_each(|offset| *offset -= first);
