@@ -274,12 +274,17 @@ mod tests {
             let limit = if random.below(3) == 0 { 20 } else { vertices };
             random.below(limit) as VertexId
         };
-        let pairs: Vec<_> = (0..size(1_500_000, 400)).map(|_| (vertex(), vertex())).collect();
+        let pairs: Vec<_> = (0..size(1_100_000, 400)).map(|_| (vertex(), vertex())).collect();
         pairs.into_iter().map(|(u, v)| (u, v, random.below(5) as u32)).collect()
     }
 
     /// The edges that a builder has to produce, found by sorting all of them.
-    fn expected(edges: &Edges, direction: Direction, loops: SelfLoops, parallel: ParallelEdges) -> Edges {
+    fn expected(
+        edges: &[(VertexId, VertexId, u32)],
+        direction: Direction,
+        loops: SelfLoops,
+        parallel: ParallelEdges,
+    ) -> Edges {
         let mut arcs = Vec::new();
         for &(u, v, weight) in edges.iter().filter(|&&(u, v, _)| loops == SelfLoops::Keep || u != v) {
             arcs.push((u, v, weight));
@@ -298,37 +303,45 @@ mod tests {
         graph.edges().map(|(u, v, weight)| (u, v, weight as u32)).collect()
     }
 
+    fn builder(direction: Direction, loops: SelfLoops, parallel: ParallelEdges) -> GraphBuilder {
+        let builder = GraphBuilder::new().vertices(size(5003, 303));
+        builder.direction(direction).self_loops(loops).parallel_edges(parallel)
+    }
+
     #[test]
     fn many_buckets_give_what_sorting_gives() {
-        let edges = many_edges(size(5000, 300));
+        let all = many_edges(size(5000, 300));
+        // Some buckets, of several lists.
+        let edges = &all[..size(300_000, 400)];
         for direction in [Direction::Directed, Direction::Undirected] {
             for loops in [SelfLoops::Keep, SelfLoops::Drop] {
                 for parallel in [ParallelEdges::MergeByMinimum, ParallelEdges::Keep] {
-                    let builder = || {
-                        GraphBuilder::new()
-                            .vertices(size(5003, 303))
-                            .direction(direction)
-                            .self_loops(loops)
-                            .parallel_edges(parallel)
-                    };
+                    let builder = || builder(direction, loops, parallel);
                     let lists = || {
                         let list = |part: &[(VertexId, VertexId, u32)]| EdgeList {
                             edges: part.iter().map(|&(u, v, _)| (u, v)).collect(),
                             weights: part.iter().map(|edge| edge.2).collect(),
                         };
-                        edges.chunks(size(400_000, 150)).map(list).collect::<Vec<_>>()
+                        edges.chunks(size(80_000, 150)).map(list).collect::<Vec<_>>()
                     };
-                    let expected = expected(&edges, direction, loops, parallel);
+                    let expected = expected(edges, direction, loops, parallel);
                     for threads in [1, 2] {
                         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                         let graph = pool.install(|| builder().build(lists())).unwrap();
                         assert_eq!(graph.vertices(), size(5003, 303));
                         assert!(arcs(&graph) == expected, "{direction:?}, {loops:?}, {parallel:?}, {threads} threads");
                     }
-                    let graph = builder().build_from(edges.iter().copied()).unwrap();
-                    assert!(arcs(&graph) == expected, "one list, {direction:?}, {loops:?}, {parallel:?}");
                 }
             }
+        }
+        // One list that is cut into parts.
+        for (direction, loops, parallel) in [
+            (Direction::Directed, SelfLoops::Keep, ParallelEdges::MergeByMinimum),
+            (Direction::Undirected, SelfLoops::Drop, ParallelEdges::Keep),
+        ] {
+            let graph = builder(direction, loops, parallel).build_from(all.iter().copied()).unwrap();
+            let expected = expected(&all, direction, loops, parallel);
+            assert!(arcs(&graph) == expected, "one list, {direction:?}, {loops:?}, {parallel:?}");
         }
     }
 

@@ -242,7 +242,7 @@ mod tests {
     use super::*;
     use crate::graph::{Direction, GraphBuilder, ParallelEdges};
     use crate::hierarchy::tests::{check, random_order};
-    use crate::testing::{Random, TestWeight, graphs_of_every_shape, size};
+    use crate::testing::{Random, graphs_of_every_shape, one_of_every_shape, size};
     use crate::{Format, Solver};
 
     fn wpg() -> WriteOptions {
@@ -277,12 +277,13 @@ mod tests {
         assert!(found.graph().edges().eq(expected.graph().edges()), "{name}");
     }
 
-    fn every_shape<W: TestWeight>(seed: u64) {
+    fn every_shape(seed: u64, graphs: Vec<(String, Graph)>) {
         let mut random = Random(seed);
-        for (name, graph) in graphs_of_every_shape::<W>(seed) {
+        for (turn, (name, graph)) in graphs.into_iter().enumerate() {
             let graph = Arc::new(graph);
             let order = random_order(graph.vertices(), &mut random);
-            for hierarchy in [Hierarchy::new(graph.clone()), Hierarchy::with_order(graph.clone(), &order)] {
+            let orders = [Hierarchy::new(graph.clone()), Hierarchy::with_order(graph.clone(), &order)];
+            for (place, hierarchy) in orders.into_iter().enumerate() {
                 let hierarchy = hierarchy.unwrap();
                 let bytes = written(&hierarchy);
                 assert_same(&read_bytes(bytes.clone(), keep()).unwrap().unwrap(), &hierarchy, &name);
@@ -290,10 +291,11 @@ mod tests {
                 let alone = keep().read_bytes("test", bytes.clone()).unwrap();
                 assert!(alone.edges().eq(graph.edges()), "{name}");
                 // Other arcs between the same vertices.
-                let options = ReadOptions::new().self_loops(crate::graph::SelfLoops::Drop);
-                for options in [options.clone(), options.direction(Direction::Undirected)] {
-                    check(&name, &read_bytes(bytes.clone(), options).unwrap().unwrap(), &mut random);
+                let mut options = ReadOptions::new().self_loops(crate::graph::SelfLoops::Drop);
+                if (turn + turn / 2 + place) % 2 == 1 {
+                    options = options.direction(Direction::Undirected);
                 }
+                check(&name, &read_bytes(bytes, options).unwrap().unwrap(), &mut random);
             }
         }
     }
@@ -301,10 +303,10 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "too much for an interpreter")]
     fn hierarchies_come_back_whole() {
-        every_shape::<u32>(21);
-        every_shape::<crate::graph::Unit>(22);
-        every_shape::<i32>(23);
-        every_shape::<f64>(25);
+        every_shape(21, graphs_of_every_shape::<u32>(21));
+        every_shape(22, one_of_every_shape::<crate::graph::Unit>(22));
+        every_shape(23, one_of_every_shape::<i32>(23));
+        every_shape(25, one_of_every_shape::<f64>(25));
         let empty = Hierarchy::new(Graph::from_edges::<(u32, u32)>([]).unwrap()).unwrap();
         assert_same(&read_bytes(written(&empty), keep()).unwrap().unwrap(), &empty, "empty");
     }
@@ -422,7 +424,7 @@ mod tests {
     fn what_is_accepted_answers_right() {
         let mut random = Random(31);
         let (mut accepted, mut refused) = (0, 0);
-        for _ in 0..size(4000, 5) {
+        for _ in 0..size(2000, 5) {
             let count = 2 + random.below(7) as u32;
             let edge = |random: &mut Random| [(); 2].map(|()| random.below(u64::from(count)) as u32);
             let edges: Vec<_> = (0..random.below(12)).map(|_| edge(&mut random)).collect();

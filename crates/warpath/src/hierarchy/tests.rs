@@ -5,7 +5,7 @@ use super::order::Pattern;
 use super::*;
 use crate::graph::Distance;
 use crate::problems::{DistanceSum, RowFacts};
-use crate::testing::{Random, TestWeight, graphs_of_every_shape, one_of_every_shape, size};
+use crate::testing::{Random, graphs_of_every_shape, one_of_every_shape, size};
 use crate::{Error, Solver};
 
 /// How far floats may differ: shortcuts add them in another order.
@@ -60,9 +60,14 @@ pub(super) fn check(name: &str, hierarchy: &Hierarchy, random: &mut Random) {
         let source = random.below(graph.vertices() as u64) as VertexId;
         let expected = solver.sssp(source).unwrap();
         let found = metric.distances_from(source).unwrap();
+        // Of a large graph not every pair is asked for by itself.
+        let every = 1 + graph.vertices() as VertexId / 400;
         for target in 0..graph.vertices() as VertexId {
             let expected = expected.distance(target);
             assert!(alike(found.get(target as usize), expected), "{name}: {source} to {target}: {expected:?}");
+            if !target.is_multiple_of(every) {
+                continue;
+            }
             let distance = metric.distance(source, target).unwrap();
             assert!(alike(distance, expected), "{name}: pair {source}, {target}: {distance:?}, {expected:?}");
         }
@@ -101,9 +106,9 @@ fn check_facts(name: &str, metric: &Metric, sources: &[VertexId]) {
     }
 }
 
-fn every_shape<W: TestWeight>(seed: u64) {
+fn every_shape(seed: u64, graphs: Vec<(String, Graph)>) {
     let mut random = Random(seed);
-    for (name, graph) in graphs_of_every_shape::<W>(seed) {
+    for (name, graph) in graphs {
         let graph = Arc::new(graph);
         check(&name, &Hierarchy::new(graph.clone()).unwrap(), &mut random);
         let order = random_order(graph.vertices(), &mut random);
@@ -113,11 +118,11 @@ fn every_shape<W: TestWeight>(seed: u64) {
 
 #[test]
 fn answers_are_those_of_searches() {
-    every_shape::<u32>(1);
-    every_shape::<crate::graph::Unit>(2);
-    every_shape::<i32>(3);
-    every_shape::<f32>(4);
-    every_shape::<f64>(5);
+    every_shape(1, graphs_of_every_shape::<u32>(1));
+    every_shape(2, one_of_every_shape::<crate::graph::Unit>(2));
+    every_shape(3, one_of_every_shape::<i32>(3));
+    every_shape(4, one_of_every_shape::<f32>(4));
+    every_shape(5, graphs_of_every_shape::<f64>(5));
 }
 
 #[test]

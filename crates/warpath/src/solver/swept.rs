@@ -299,17 +299,17 @@ mod tests {
         Solver::builder(graph.clone()).threads(1).engine(Engine::Cpu).open().unwrap()
     }
 
-    /// Single searches and many, with targets and cutoffs, on graphs of every shape.
-    fn searches_agree_with_the_cpu<W: TestWeight>(seed: u64) {
+    /// Single searches and many, with targets and cutoffs, on one of this many graphs of every shape.
+    fn searches_agree_with_the_cpu<W: TestWeight>(seed: u64, every: usize) {
         let mut random = Random(seed);
-        for (name, graph) in one_of_every_shape::<W>(seed) {
+        for (name, graph) in one_of_every_shape::<W>(seed).into_iter().step_by(every) {
             let vertices = graph.vertices() as u64;
             if vertices == 0 || vertices > 400 || graph.has_negative_weights() {
                 continue;
             }
             let mut draw = || random.below(vertices) as VertexId;
             let (source, target) = (draw(), draw());
-            let sources: Vec<VertexId> = (0..9).map(|_| draw()).chain([source, source]).collect();
+            let sources: Vec<VertexId> = (0..4).map(|_| draw()).chain([source, source]).collect();
             let cpu = on_cpu(&graph);
             for device in devices(seed) {
                 let solver = on(device, &graph);
@@ -350,8 +350,8 @@ mod tests {
 
     #[test]
     fn sweeps_on_a_device_agree_with_the_cpu() {
-        searches_agree_with_the_cpu::<u32>(3);
-        searches_agree_with_the_cpu::<Unit>(4);
+        searches_agree_with_the_cpu::<u32>(3, 1);
+        searches_agree_with_the_cpu::<Unit>(4, 2);
     }
 
     /// A path whose distances leave 32 bits at its far end, and a light one after it.

@@ -283,7 +283,7 @@ mod tests {
     }
 
     fn every_algorithm_fails(problem: Problem) {
-        let graph = random_graph(40, 150);
+        let graph = random_graph(26, 100);
         for info in algorithms(problem) {
             for fault in [Fault::Refused, Fault::Lost] {
                 every_call_fails_once(&graph, problem, &small(info), fault, 1);

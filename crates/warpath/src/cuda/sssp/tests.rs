@@ -66,8 +66,8 @@ const OTHERS: [&str; 12] = [
     "work-efficient:lists=as-described,sync=outcore,edges=records,edge-order=destination,launch=96x3",
 ];
 
-/// Runs every one of these algorithms on one graph in `every`, beginning with the `seed`th, of every shape, with one or
-/// the other request.
+/// Runs these algorithms on one graph in `every`, beginning with the `seed`th, of every shape, with one or the other request: every
+/// other algorithm, and the others on the next graph.
 fn agrees_with_the_cpu<W: TestWeight>(algorithms: &[&str], seed: u64, every: usize) {
     let mut random = Random(seed);
     let graphs = graphs_of_every_shape::<W>(seed).into_iter().skip(seed as usize % every).step_by(every);
@@ -87,7 +87,11 @@ fn agrees_with_the_cpu<W: TestWeight>(algorithms: &[&str], seed: u64, every: usi
         for device in devices(seed) {
             let gpu = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
             for (index, algorithm) in algorithms.iter().enumerate() {
-                let now = (turn + index) % requests.len();
+                // Neighbors in the list of graphs are directed and not, in turn, and every algorithm takes both.
+                if (turn + turn / 2 + index) % 2 == 1 {
+                    continue;
+                }
+                let now = (turn / 2 + index) % requests.len();
                 let (request, expected) = (&requests[now], &expected[now]);
                 let context = format!("{name}, {algorithm}, {request:?}");
                 let tree = gpu.solve(request.clone().algorithm(*algorithm)).unwrap();

@@ -319,7 +319,7 @@ fn a_damaged_file_is_one_error_and_no_panic() {
         ("weight", Arc::new(Float64Array::from(rows.iter().map(|&row| row as f64 / 7.0).collect::<Vec<_>>()))),
         ("id", ints(&rows)),
     ];
-    let rounds = crate::testing::size(2_000, 4);
+    let rounds = crate::testing::size(1_000, 4);
     let mut random = crate::testing::Random(7);
     for (name, bytes) in files(&columns) {
         let format = if name.ends_with("parquet") || name.ends_with("pq") { Format::Parquet } else { Format::Arrow };

@@ -184,7 +184,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "Miri has no locks and no sizes of files")]
     fn every_style_reads_back_as_the_same_graph() {
         let folder = tempfile::tempdir().unwrap();
-        for labels in [
+        let all = [
             Labels::range(0, 5),
             Labels::range(7, 5),
             Labels::Integers(vec![3, 5, 8, 1 << 20, 1 << 40]),
@@ -193,22 +193,27 @@ mod tests {
             labels(&["New York", "Bonn, Hbf", "a;b|c", "say \"hi\"", "1,5"]),
             labels(&["#1", "%", "", " padded ", "007"]),
             labels(&["\u{feff}x", "1 2", "\"quoted\"", "ü", "-1"]),
-        ] {
-            for direction in [Direction::Directed, Direction::Undirected] {
-                let builder = || GraphBuilder::new().labels(labels.clone()).direction(direction);
+        ];
+        for (turn, labels) in all.into_iter().enumerate() {
+            // Each file is a wait for the disk: every style has each graph with all of the labels, but in one direction, and the
+            // packed ones, which are the same inside, have only some.
+            let files = ["g.txt", "g.csv", "g.tsv", "g.csv.gz", "g.TSV.zst"];
+            for (place, file) in files.into_iter().take(if turn % 4 == 3 { 5 } else { 3 }).enumerate() {
+                let directions = [Direction::Directed, Direction::Undirected];
+                let builder = |graph: usize| {
+                    GraphBuilder::new().labels(labels.clone()).direction(directions[(turn + place + graph) % 2])
+                };
                 let isolated = [(0, 1), (1, 2), (2, 2), (0, 4)];
                 for graph in [
-                    builder().build_from([(0, 1, 1.5), (1, 2, 5.0), (2, 3, 1e300), (0, 4, -0.25)]).unwrap(),
-                    builder().build_from([(0, 1, 4_u32), (1, 2, 5), (2, 3, 1), (3, 4, 0)]).unwrap(),
-                    builder().build_from(isolated).unwrap(),
-                    builder().build_from::<(VertexId, VertexId)>([]).unwrap(),
+                    builder(0).build_from([(0, 1, 1.5), (1, 2, 5.0), (2, 3, 1e300), (0, 4, -0.25)]).unwrap(),
+                    builder(1).build_from([(0, 1, 4_u32), (1, 2, 5), (2, 3, 1), (3, 4, 0)]).unwrap(),
+                    builder(2).build_from(isolated).unwrap(),
+                    builder(3).build_from::<(VertexId, VertexId)>([]).unwrap(),
                 ] {
-                    for file in ["g.txt", "g.csv", "g.tsv", "g.csv.gz", "g.TSV.zst"] {
-                        let path = folder.path().join(file);
-                        write(&graph, &path).unwrap();
-                        let again = read(&path).unwrap_or_else(|error| panic!("{error}: {graph:?}"));
-                        assert_eq!(facts(&again), facts(&graph), "{file}");
-                    }
+                    let path = folder.path().join(file);
+                    write(&graph, &path).unwrap();
+                    let again = read(&path).unwrap_or_else(|error| panic!("{error}: {graph:?}"));
+                    assert_eq!(facts(&again), facts(&graph), "{file}");
                 }
             }
         }

@@ -52,7 +52,7 @@ fn agree<W: TestWeight>(seed: u64, every: usize) {
 
 #[test]
 fn every_combination_agrees_with_dijkstra() {
-    let every = if cfg!(emulator_sanitized) { 29 } else { 7 };
+    let every = if cfg!(emulator_sanitized) { 29 } else { 13 };
     agree::<u32>(3, every);
     agree::<f32>(4, 2 * every);
 }

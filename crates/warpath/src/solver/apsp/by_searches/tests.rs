@@ -200,35 +200,37 @@ fn the_matrix_takes_what_searches_can_not() {
 
 #[test]
 fn rows_and_columns_asked_for() {
-    fn check<W: TestWeight>(seed: u64) {
+    /// Asks for one of so many requests, beginning with one of them.
+    fn check<W: TestWeight>(seed: u64, first: usize, every: usize) {
         let mut random = Random(seed);
-        let mut vertex = || random.below(140) as VertexId;
-        let arcs: Vec<_> = (0..700).map(|_| (vertex(), vertex())).collect();
+        let mut vertex = || random.below(101) as VertexId;
+        let arcs: Vec<_> = (0..505).map(|_| (vertex(), vertex())).collect();
         let arcs: Vec<_> = arcs.into_iter().map(|(u, v)| (u, v, W::draw(&mut random))).collect();
-        let graph = GraphBuilder::new().vertices(140).build_from(arcs).unwrap();
+        let graph = GraphBuilder::new().vertices(101).build_from(arcs).unwrap();
         let cpu = on_cpu(&graph);
         let requests = [
-            Apsp::all().from([3, 4, 5, 139, 0, 0]),
-            Apsp::all().to([7, 7, 130]),
-            Apsp::all().from([9, 100, 101]).to([0, 139]),
+            Apsp::all().from([3, 4, 5, 100, 0, 0]),
+            Apsp::all().to([7, 7, 97]),
+            Apsp::all().from([9, 71, 72]).to([0, 100]),
             Apsp::all().to(Vec::new()),
             Apsp::all().from(Vec::new()),
         ];
         for device in devices(seed) {
             let gpu = on(device, &graph);
-            for (turn, request) in requests.iter().enumerate() {
+            for (turn, request) in requests.iter().enumerate().skip(first).step_by(every) {
                 let expected = cpu.solve(request.clone().algorithm("batched")).unwrap();
                 let request = request.clone().algorithm(BATCHED[turn % 2]);
                 assert_eq!(gpu.solve(request.clone()).unwrap().distances(), expected.distances(), "{request:?}");
-                for request in [request.clone().verified(), request.clone()] {
-                    let summary = gpu.solve(request.clone().into_sink(&mut ())).unwrap();
+                let all = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Histogram];
+                let (mut here, mut there) = (RowReductions::new(all), RowReductions::new(all));
+                for summary in [
+                    gpu.solve(request.clone().into_sink(&mut ())).unwrap(),
+                    gpu.solve(request.clone().verified().into_sink(&mut here)).unwrap(),
+                ] {
                     assert_eq!(summary.distance_sum(), expected.distance_sum(), "{request:?}");
                     assert_eq!(summary.finite_pairs(), expected.finite_pairs(), "{request:?}");
                     assert_eq!(summary.max_distance(), expected.max_distance(), "{request:?}");
                 }
-                let all = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Histogram];
-                let (mut here, mut there) = (RowReductions::new(all), RowReductions::new(all));
-                gpu.solve(request.clone().into_sink(&mut here)).unwrap();
                 cpu.solve(Apsp { algorithm: Some("floyd-warshall".into()), ..request }.into_sink(&mut there)).unwrap();
                 assert_eq!(here.eccentricities(), there.eccentricities());
                 assert_eq!(here.closeness(), there.closeness());
@@ -236,9 +238,9 @@ fn rows_and_columns_asked_for() {
             }
         }
     }
-    check::<u32>(5);
-    check::<Unit>(6);
-    check::<i32>(7);
+    check::<u32>(5, 0, 1);
+    check::<Unit>(6, 1, 2);
+    check::<i32>(7, 0, 2);
 }
 
 #[test]
@@ -407,9 +409,9 @@ fn a_sink_may_ask_another_solver_of_the_same_device() {
 
 #[test]
 fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
-    let graph = Graph::from_edges((0..2000_u32).flat_map(|v| [(v, v * 7 % 2001, 3_u32), (v, v + 1, 4)])).unwrap();
-    let unit = Graph::from_edges((0..2000_u32).flat_map(|v| [(v, v * 7 % 2001), (v, v + 1)])).unwrap();
-    let sources: Vec<VertexId> = (0..200).collect();
+    let graph = Graph::from_edges((0..1000_u32).flat_map(|v| [(v, v * 7 % 1001, 3_u32), (v, v + 1, 4)])).unwrap();
+    let unit = Graph::from_edges((0..1000_u32).flat_map(|v| [(v, v * 7 % 1001), (v, v + 1)])).unwrap();
+    let sources: Vec<VertexId> = (0..100).collect();
     for device in devices(5) {
         for graph in [&graph, &unit] {
             let request = || Apsp::all().from(sources.clone()).algorithm("batched:threads=32");
@@ -440,7 +442,7 @@ fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
 #[test]
 fn wider_cells_are_checked_against_the_memory() {
     let heavy = u32::MAX / 3;
-    let graph = GraphBuilder::new().vertices(300).build_from((0..4).map(|v| (v, v + 1, heavy)).collect::<Vec<_>>());
+    let graph = GraphBuilder::new().vertices(100).build_from((0..4).map(|v| (v, v + 1, heavy)).collect::<Vec<_>>());
     let graph = graph.unwrap();
     for device in devices(6) {
         let request = || Apsp::all().algorithm("blocked-floyd-warshall");

@@ -17,6 +17,10 @@ fn interrupted_work_continues() {
         for count in [1, 3] {
             for (kind, devices) in several(count, n).into_iter().enumerate() {
                 for memory in [u64::MAX, memory_for(&graph, cell, rows)] {
+                    // Three devices have room for all strips either way.
+                    if count == 3 && memory != u64::MAX {
+                        continue;
+                    }
                     let context = format!("{count} devices of kind {kind}, {memory} bytes");
                     let path = folder.path().join(format!("{count}-{kind}-{memory}.npy"));
                     let solve = |control: Control, path: &std::path::Path, resume: bool| {
@@ -24,8 +28,11 @@ fn interrupted_work_continues() {
                         let mut sink = NpyWriter::new(path).resume(resume);
                         solver.control(control).open().unwrap().solve(request().into_sink(&mut sink))
                     };
-                    let whole = path.with_extension("whole.npy");
-                    solve(Control::new(), &whole, true).unwrap();
+                    // However many devices there are, all files are the same.
+                    let whole = folder.path().join(format!("{kind}.whole.npy"));
+                    if !whole.exists() {
+                        solve(Control::new(), &whole, true).unwrap();
+                    }
                     let mut before = 0;
                     // In the first stage, in the third, and in the last.
                     for stage in [0, 2, strips - 1] {

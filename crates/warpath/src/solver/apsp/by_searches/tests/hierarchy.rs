@@ -62,18 +62,18 @@ fn batches_of_many_warps_agree_with_the_cpu() {
 #[test]
 fn a_subtree_without_arcs_stays_in_its_memory() {
     let far = 3_000_000_000_u32;
-    let arcs = (0..100_u32).flat_map(|u| (100..200).flat_map(move |v| [(u, v, far), (v, u, far)]));
-    let graph = GraphBuilder::new().vertices(201).build_from(arcs.collect::<Vec<_>>()).unwrap();
+    let arcs = (0..50_u32).flat_map(|u| (50..100).flat_map(move |v| [(u, v, far), (v, u, far)]));
+    let graph = GraphBuilder::new().vertices(101).build_from(arcs.collect::<Vec<_>>()).unwrap();
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("repeated-searches")).unwrap();
     for device in devices(9) {
         let matrix = on(device.clone(), &graph).solve(Apsp::all().algorithm("hierarchy")).unwrap();
         assert!(matrix.distances() == expected.distances());
         assert!(matrix.report().repeated_wide);
         // Nothing shows what a table lacks but the other distances.
-        let table = on(device, &graph).solve(Apsp::all().to([100, 7]).algorithm("hierarchy")).unwrap();
+        let table = on(device, &graph).solve(Apsp::all().to([50, 7]).algorithm("hierarchy")).unwrap();
         assert!(table.report().repeated_wide);
-        for row in 0..201 {
-            for (column, target) in [100, 7].into_iter().enumerate() {
+        for row in 0..101 {
+            for (column, target) in [50, 7].into_iter().enumerate() {
                 assert_eq!(table.distance(row, column), expected.distance(row, target), "{row} to {target}");
             }
         }
@@ -147,12 +147,13 @@ fn distances_that_are_lost_below_fronts_are_found() {
 /// Each vertex of the path is the parent of the one before: more ancestors than shared memory has room for.
 #[test]
 fn a_tree_that_is_too_high_for_shared_memory_is_climbed() {
-    let graph = Graph::from_edges((0..80_000_u32).map(|v| (v, v + 1, v % 7))).unwrap();
+    // Shared memory of 227 KiB has room for 58,112 distances of 32 bits.
+    let graph = Graph::from_edges((0..59_000_u32).map(|v| (v, v + 1, v % 7))).unwrap();
     let graph = Arc::new(graph);
-    let order: Vec<VertexId> = (0..=80_000).collect();
+    let order: Vec<VertexId> = (0..=59_000).collect();
     let hierarchy = crate::hierarchy::Hierarchy::with_order(graph.clone(), &order).unwrap();
-    assert_eq!(hierarchy.height(), 80_001);
-    let request = || Apsp::all().from([5, 79_990, 40_000]).to([80_000, 6, 79_991]);
+    assert_eq!(hierarchy.height(), 59_001);
+    let request = || Apsp::all().from([5, 58_990, 30_000]).to([59_000, 6, 58_991]);
     let expected = on_cpu(&graph).solve(request().algorithm("repeated-searches")).unwrap();
     for device in devices(1) {
         let solver = Solver::builder(graph.clone()).hierarchy(hierarchy.clone()).device(device).open().unwrap();
