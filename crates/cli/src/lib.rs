@@ -1,13 +1,14 @@
 //! The `warpath` command: arguments in, answers out.
 //!
 //! Each command has a file in `commands/`. The other modules are shared: [`arguments`] (the command line), `setup`
-//! (loading a graph, times), `vertex_lists`, `progress` and `signals` (Ctrl-C), `output` (files and standard output), `geojson`, `plot` (pictures), `print` (tables
+//! (loading a graph), `answer` (what answers share), `vertex_lists`, `progress` and `signals` (Ctrl-C), `output` (files and standard output), `geojson`, `plot` (pictures), `print` (tables
 //! and JSON), `failure` (errors), `report` (error messages and exit codes) and [`out_of_memory`] (the exit code where a
 //! small allocation fails). With the feature `mpi`, `ranks` runs a command on the ranks of an MPI run.
 
 // `println!` and `eprintln!` panic if the stream can't be written.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod answer;
 pub mod arguments;
 mod commands;
 mod exit_code;

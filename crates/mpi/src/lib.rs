@@ -32,6 +32,7 @@ mod search;
 mod source;
 mod sssp;
 mod watch;
+mod words;
 mod world;
 
 pub use all_pairs::{AllPairs, all_pairs};

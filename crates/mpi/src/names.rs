@@ -4,8 +4,9 @@ use warpath::graph::{Labels, VertexId};
 use warpath::{Error, Result};
 
 use crate::allocation::with_capacity;
-use crate::graph::{Partition, pull, push};
+use crate::graph::Partition;
 use crate::source::Source;
+use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, World};
 
 /// Names of all vertices, a part on each rank.

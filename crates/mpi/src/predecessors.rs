@@ -12,7 +12,8 @@ use warpath::Result;
 use warpath::graph::{DistanceValue, MinPlus, Weight};
 
 use crate::allocation::{filled, with_capacity};
-use crate::graph::{PartOfGraph, pull, push};
+use crate::graph::PartOfGraph;
+use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, World};
 
 /// The mark for "no predecessor".

@@ -10,10 +10,11 @@ use warpath::{Distance, Error, Result};
 use crate::allocation::filled;
 use crate::bfs::{self, RankAlgorithm};
 use crate::certificate;
-use crate::graph::{PartOfGraph, pull, push};
+use crate::graph::PartOfGraph;
 use crate::predecessors::{self, NO_PREDECESSOR};
 use crate::source::Source;
 use crate::sssp;
+use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, Traffic, World};
 
 /// What is searched for.

@@ -14,8 +14,8 @@ use mpi::topology::{Communicator, SimpleCommunicator};
 use warpath::{Control, Error, ErrorKind, Result};
 
 use crate::allocation::{filled, with_capacity};
-use crate::graph::{pull, push};
 use crate::watch::Watch;
+use crate::words::{pull, push};
 
 /// How long a rank waits for the others before it ends the run, if nothing else is said.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);

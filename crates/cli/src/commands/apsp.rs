@@ -10,12 +10,13 @@ use warpath::tables::{Cell, ColumnType};
 use warpath::{Apsp, Decision, Error, Graph, Solver, VertexId};
 
 use super::scores::Scores;
+use crate::answer::{Answer, PeakBytes, Times, timed};
 use crate::arguments::{ApspArguments, Layout, Reduction, SolvingArguments, TableArguments};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::setup::{Prepared, Setup, inputs};
 use crate::table::{self, Names, distance_type};
 use crate::vertex_lists::read_vertices;
 

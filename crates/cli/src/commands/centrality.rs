@@ -9,12 +9,13 @@ use warpath::tables::{Cell, ColumnType};
 use warpath::{Apsp, Betweenness, Graph, VertexId};
 
 use super::scores::Scores;
+use crate::answer::{Answer, PeakBytes, Times, timed};
 use crate::arguments::{CentralityArguments, Measure, SolvingArguments};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::setup::{Prepared, Setup, inputs};
 use crate::table::{self, Names, distance_type};
 
 #[derive(Debug, Serialize)]

@@ -5,12 +5,13 @@ use warpath::problems::{ReachableCounts, Report};
 use warpath::tables::{Cell, ColumnType};
 use warpath::{Closure, Error, Graph, Plan, VertexId};
 
+use crate::answer::{Answer, PeakBytes, Times, timed};
 use crate::arguments::{ClosureArguments, SolvingArguments};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Setup, Times, inputs, timed};
+use crate::setup::{Setup, inputs};
 use crate::table::{self, Names};
 
 #[derive(Debug, Serialize)]

@@ -7,12 +7,13 @@ use warpath::graph::{Components, Distances};
 use warpath::tables::{Cell, ColumnType, write_npy};
 use warpath::{Error, Graph, VertexId};
 
+use crate::answer::{GraphFacts, PeakBytes, Times, timed};
 use crate::arguments::ComponentsArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{GraphFacts, PeakBytes, Setup, Times, inputs, timed};
+use crate::setup::{Setup, inputs};
 use crate::table::{self, Names};
 
 #[derive(Debug, Serialize)]

@@ -10,12 +10,13 @@ use warpath::generate::Recipe;
 use warpath::graph::Labels;
 use warpath::{Error, Graph};
 
+use crate::answer::{GraphFacts, PeakBytes, Times, timed};
 use crate::arguments::ConvertArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};
-use crate::setup::{GraphFacts, PeakBytes, Prepared, Setup, Times, generated_coordinates, inputs, timed};
+use crate::setup::{Prepared, Setup, generated_coordinates, inputs};
 
 #[derive(Debug, Serialize)]
 struct Converted {

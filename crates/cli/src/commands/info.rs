@@ -6,12 +6,13 @@ use serde::Serialize;
 use warpath::graph::{ComponentSizes, Statistics, WeightKind};
 use warpath::{Apsp, Bfs, Closure, Decision, Graph, Solver, Sssp};
 
+use crate::answer::{PeakBytes, Times, timed};
 use crate::arguments::InfoArguments;
 use crate::commands::prepare::HierarchyFacts;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
-use crate::setup::{PeakBytes, Prepared, Setup, Times, timed};
+use crate::setup::{Prepared, Setup};
 
 #[derive(Debug, Serialize)]
 struct Info {

@@ -10,13 +10,14 @@ use serde::Serialize;
 use warpath::problems::{KShortestPaths, PathStep, Report};
 use warpath::{Distance, Error, Graph, Path, Solver, Sssp, VertexId};
 
+use crate::answer::{Answer, PeakBytes, Times, timed};
 use crate::arguments::{PathArguments, SolvingArguments};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::geojson::{self, Places};
 use crate::plot::{PathsShown, Plot};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::setup::{Prepared, Setup, inputs};
 use routes::{Field, NUMBER, Route, RouteWriter};
 
 #[derive(Debug, Serialize)]

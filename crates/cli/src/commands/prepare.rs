@@ -6,12 +6,13 @@ use serde::Serialize;
 use warpath::formats::{Format, PartialFile, WriteOptions, check_output};
 use warpath::hierarchy::{Hierarchy, nested_dissection};
 
+use crate::answer::{GraphFacts, PeakBytes, timed};
 use crate::arguments::PrepareArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::print::{self, Table};
-use crate::setup::{GraphFacts, PeakBytes, Setup, inputs, timed};
+use crate::setup::{Setup, inputs};
 use crate::vertex_lists::read_order;
 
 #[derive(Debug, Serialize)]

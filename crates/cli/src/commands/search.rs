@@ -17,6 +17,7 @@ use self::drawn::Drawn;
 use self::found::{EachSearch, Found, ManySearches, OneSearch};
 use self::map::MapWriter;
 use self::writer::{Columns, DistanceWriter, TableWriter};
+use crate::answer::{Answer, Counters, PeakBytes, Times, timed};
 use crate::arguments::{
     BfsArguments, GraphArguments, IsochroneArguments, SearchArguments, SolvingArguments, SsspArguments,
 };
@@ -25,7 +26,7 @@ use crate::failure::Failure;
 use crate::geojson;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, Counters, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::setup::{Prepared, Setup, inputs};
 use crate::vertex_lists::read_vertices;
 
 pub(crate) fn bfs(arguments: BfsArguments) -> Result<ExitCode, Failure> {

@@ -4,9 +4,10 @@ use warpath::graph::{DistanceValue, Weight, WeightKind};
 use warpath::{Error, Result};
 
 use super::rows::{WideRows, push_arc};
-use super::{PartOfGraph, Partition, SortedIds, pull, push, words_of};
+use super::{PartOfGraph, Partition, SortedIds};
 use crate::allocation::{make_room, with_capacity};
 use crate::source::Source;
+use crate::words::{pull, push, words_of};
 use crate::world::{Outcome, Reduction, World};
 
 /// At least so many times the average degree makes a hub.

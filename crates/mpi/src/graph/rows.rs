@@ -3,8 +3,8 @@
 use warpath::Result;
 use warpath::graph::Weight;
 
-use super::{pull, push, words_of};
 use crate::allocation::filled;
+use crate::words::{pull, push, words_of};
 
 /// Rows with heads that are vertices of the graph.
 pub(super) struct WideRows<W> {

@@ -24,7 +24,8 @@ use warpath::graph::{DistanceValue, MinPlus, Weight, WeightKind};
 use super::buckets::{Buckets, NOTHING};
 use crate::allocation::{filled, with_capacity};
 use crate::bfs::RankAlgorithm;
-use crate::graph::{PartOfGraph, pull, push, words_of};
+use crate::graph::PartOfGraph;
+use crate::words::{pull, push, words_of};
 use crate::world::{Outcome, Reduction, World};
 
 pub(super) const INFO: RankAlgorithm = RankAlgorithm {

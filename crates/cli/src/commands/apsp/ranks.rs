@@ -7,13 +7,14 @@ use warpath::formats::{PartialFile, check_output};
 use warpath::{Apsp, Control, Error};
 use warpath_mpi::{AllPairs, Outcome, World, all_pairs};
 
+use crate::answer::{GraphFacts, PeakBytes, Times, timed};
 use crate::arguments::ApspArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print::{self, Table};
 use crate::ranks;
-use crate::setup::{GraphFacts, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::setup::{Prepared, Setup, inputs};
 
 /// The answer as JSON.
 #[derive(Debug, Serialize)]

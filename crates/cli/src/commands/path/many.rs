@@ -7,12 +7,13 @@ use warpath::{Graph, Pairs};
 use super::pair_list::read_pairs;
 use super::routes::{Field, Route, RouteWriter};
 use super::{check_map, places};
+use crate::answer::{Answer, PeakBytes, Times, timed};
 use crate::arguments::PathArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
-use crate::setup::{Answer, PeakBytes, Prepared, Setup, Times, inputs, timed};
+use crate::setup::{Prepared, Setup, inputs};
 use crate::table::{self, Names, distance_type};
 
 #[derive(Debug, Serialize)]

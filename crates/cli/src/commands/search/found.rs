@@ -4,8 +4,8 @@ use serde::Serialize;
 use warpath::problems::PathCounts;
 use warpath::{Graph, ShortestPathTree, VertexId};
 
+use crate::answer::{Answer, Counters, PeakBytes, Times};
 use crate::print::{self, Table};
-use crate::setup::{Answer, Counters, PeakBytes, Times};
 
 /// The answer of a search from one source, or from the nearest of several.
 #[derive(Debug, Serialize)]

@@ -18,12 +18,13 @@ use warpath_mpi::{
 
 use super::SearchCommand;
 use super::found::Found as Shown;
+use crate::answer::{GraphFacts, PeakBytes, Times};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print::{self, Available, Table};
 use crate::ranks;
-use crate::setup::{GraphFacts, PeakBytes, Times, inputs, start_threads};
+use crate::setup::{inputs, start_threads};
 
 /// Runs the search on all ranks. Ranks but the one that reports an error end silently, with the same code.
 pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
