@@ -71,7 +71,7 @@ pub fn all_pairs(
     let sources = rows_of(world.rank(), world.ranks(), solver.graph().vertices());
     let path = if writes { Some(path_of_all(world, file.as_ref())?) } else { None };
     let start = Instant::now();
-    let (mut wide, mut headed) = (false, Ok(()));
+    let mut wide = false;
     loop {
         let sink = path.as_ref().map_or(Ok(None), |path| open(path).map(Some));
         let mut rows = Rows { sources: &sources, file: world.agree(sink)?, header: 0, wide };
@@ -87,10 +87,11 @@ pub fn all_pairs(
             continue;
         }
         let repeated_wide = world.any(wide || summary.report().repeated_wide);
-        if let Some(path) = path.as_ref().filter(|_| world.rank() == 0) {
-            headed = write_header(path, solver.graph(), is_wide);
-        }
-        world.agree(std::mem::replace(&mut headed, Ok(())))?;
+        let headed = match &path {
+            Some(path) if world.rank() == 0 => write_header(path, solver.graph(), is_wide),
+            _ => Ok(()),
+        };
+        world.agree(headed)?;
         world.agree(file.map_or(Ok(()), PartialFile::finish))?;
         return Ok(AllPairs {
             finite_pairs: world.total(summary.finite_pairs()),

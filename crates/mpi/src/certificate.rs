@@ -10,7 +10,7 @@
 use warpath::graph::{DistanceValue, MinPlus};
 use warpath::{Error, Result};
 
-use crate::allocation::{filled, with_capacity};
+use crate::allocation::with_capacity;
 use crate::bits::Bits;
 use crate::graph::PartOfGraph;
 use crate::predecessors::NO_PREDECESSOR;
@@ -24,10 +24,7 @@ pub(crate) fn verify<L: MinPlus>(
     distances: &[L::Distance],
     predecessors: Option<&[u64]>,
 ) -> Outcome<()> {
-    let mut all = world.agree(filled("distances", graph.states(), L::Distance::UNREACHABLE))?;
-    all[..graph.rows()].copy_from_slice(distances);
-    let fetched = graph.fetch_ghosts(world, &mut all);
-    world.agree(fetched)?;
+    let all = graph.with_ghosts(world, "distances", distances)?;
     let far = sources.iter().find(|&&source| graph.number_of(source).is_some_and(|s| all[s] != L::Distance::ZERO));
     world.agree(match far {
         Some(source) => not_verified(format!("source {source} is not at distance 0")),
@@ -67,10 +64,7 @@ fn walks_exist<L: MinPlus>(
 ) -> Outcome<()> {
     let tree = match predecessors {
         Some(predecessors) => {
-            let mut tree = world.agree(filled("predecessors", graph.states(), NO_PREDECESSOR))?;
-            tree[..graph.rows()].copy_from_slice(predecessors);
-            let fetched = graph.fetch_ghosts(world, &mut tree);
-            world.agree(fetched)?;
+            let tree = graph.with_ghosts(world, "predecessors", predecessors)?;
             let spoiled = sources.iter().find(|&&s| graph.number_of(s).is_some_and(|s| tree[s] != NO_PREDECESSOR));
             world.agree(match spoiled {
                 Some(source) => not_verified(format!("source {source} has a predecessor")),

@@ -17,6 +17,7 @@
 //!
 //! `world` has the messages, `graph` what a rank has of a graph, `bfs` and `sssp` an algorithm a file.
 
+mod algorithm;
 mod all_pairs;
 mod allocation;
 mod bfs;
@@ -35,8 +36,8 @@ mod watch;
 mod words;
 mod world;
 
+pub use algorithm::RankAlgorithm;
 pub use all_pairs::{AllPairs, all_pairs};
-pub use bfs::RankAlgorithm;
 pub use graph::{PartOfGraph, Partition};
 pub use model::{Predicted, predict};
 pub use names::Names;

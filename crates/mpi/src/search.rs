@@ -7,8 +7,9 @@ use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, Unit, UnitToU3
 use warpath::problems::{Cutoff, DistanceSum};
 use warpath::{Distance, Error, Result};
 
+use crate::algorithm::RankAlgorithm;
 use crate::allocation::filled;
-use crate::bfs::{self, RankAlgorithm};
+use crate::bfs;
 use crate::certificate;
 use crate::graph::PartOfGraph;
 use crate::predecessors::{self, NO_PREDECESSOR};
@@ -299,7 +300,7 @@ impl Search {
         <L::Distance as DistanceValue>::Key: Equivalence,
     {
         let bound = self.bound::<L>(world, graph, distances)?;
-        if bound < L::Distance::UNREACHABLE { Ok(true) } else { suffices::<L>(world, graph, distances) }
+        if bound < L::Distance::UNREACHABLE { Ok(true) } else { narrow_suffices::<L>(world, graph, distances) }
     }
 
     /// The greatest distance that is reported; `UNREACHABLE` if all are.
@@ -341,10 +342,7 @@ impl Search {
         let start = Instant::now();
         let mut tails = None;
         if self.predecessors {
-            let mut all = world.agree(filled("distances", graph.states(), L::Distance::UNREACHABLE))?;
-            all[..graph.rows()].copy_from_slice(&distances);
-            let fetched = graph.fetch_ghosts(world, &mut all);
-            world.agree(fetched)?;
+            let all = graph.with_ghosts(world, "distances", &distances)?;
             tails = Some(predecessors::derive::<L>(world, graph, &self.sources, &all)?);
         }
         seconds.predecessors = start.elapsed().as_secs_f64();
@@ -430,7 +428,11 @@ fn number_type(kind: WeightKind) -> &'static str {
 }
 
 /// Whether sums past the range of the distances can't have changed the result: as `narrow_suffices` in the library.
-fn suffices<L: MinPlus>(world: &World, graph: &PartOfGraph<L::Weight>, distances: &[L::Distance]) -> Outcome<bool> {
+fn narrow_suffices<L: MinPlus>(
+    world: &World,
+    graph: &PartOfGraph<L::Weight>,
+    distances: &[L::Distance],
+) -> Outcome<bool> {
     let unreachable = L::Distance::UNREACHABLE;
     let reached = || distances.iter().filter(|distance| **distance != unreachable);
     let greatest = reached().map(|distance| distance.to_f64()).fold(0.0, f64::max);
@@ -438,10 +440,7 @@ fn suffices<L: MinPlus>(world: &World, graph: &PartOfGraph<L::Weight>, distances
     if greatest + graph.weight_range().1 < L::Distance::LIMIT {
         return Ok(true);
     }
-    let mut all = world.agree(filled("distances", graph.states(), unreachable))?;
-    all[..graph.rows()].copy_from_slice(distances);
-    let fetched = graph.fetch_ghosts(world, &mut all);
-    world.agree(fetched)?;
+    let all = graph.with_ghosts(world, "distances", distances)?;
     let lost = (0..graph.rows()).filter(|&vertex| all[vertex] != unreachable).any(|vertex| {
         graph
             .edges(vertex)

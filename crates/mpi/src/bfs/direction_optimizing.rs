@@ -17,7 +17,8 @@
 
 use warpath::Result;
 
-use super::{RankAlgorithm, Search, UNREACHED, top_down};
+use super::{Search, UNREACHED, top_down};
+use crate::algorithm::RankAlgorithm;
 use crate::allocation::with_capacity;
 use crate::bits::Bits;
 use crate::world::{Outcome, World};

@@ -7,21 +7,11 @@ pub(crate) use direction_optimizing::{ARCS_SHARE, VERTICES_SHARE};
 use warpath::graph::Unit;
 use warpath::{Error, Result};
 
+use crate::algorithm::RankAlgorithm;
 use crate::allocation::{filled, with_capacity};
 use crate::bits::Bits;
 use crate::graph::PartOfGraph;
 use crate::world::{Outcome, Reduction, World};
-
-/// An algorithm on ranks: its name, and where it comes from.
-#[derive(Debug, Clone, Copy)]
-pub struct RankAlgorithm {
-    /// Its name, for `--algorithm`.
-    pub name: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// Whether it needs every arc to have its reverse.
-    pub undirected_only: bool,
-}
 
 /// The algorithms of breadth-first search, the preferred ones first.
 pub(crate) const ALGORITHMS: &[RankAlgorithm] = &[direction_optimizing::INFO, top_down::INFO];

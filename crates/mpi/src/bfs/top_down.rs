@@ -12,7 +12,8 @@
 
 use warpath::Result;
 
-use super::{RankAlgorithm, Search};
+use super::Search;
+use crate::algorithm::RankAlgorithm;
 use crate::world::{Outcome, World};
 
 pub(super) const INFO: RankAlgorithm = RankAlgorithm {

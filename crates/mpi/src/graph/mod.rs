@@ -27,9 +27,9 @@ use sorted_ids::SortedIds;
 use warpath::Result;
 use warpath::graph::{Weight, Weights};
 
-use crate::allocation::with_capacity;
+use crate::allocation::{filled, with_capacity};
 use crate::words::{pull, push, words_of};
-use crate::world::{Incoming, Reduction, World};
+use crate::world::{Incoming, Outcome, Reduction, World};
 
 /// A rank's part of a graph.
 ///
@@ -211,12 +211,17 @@ impl<W: Weight> PartOfGraph<W> {
         (owner, (vertex - self.partition.starts()[owner]) as u32)
     }
 
+    /// The states of vertices with rows, and behind them those of ghosts, which their owners tell.
+    pub(crate) fn with_ghosts<T: Pod>(&self, world: &World, what: &str, states: &[T]) -> Outcome<Vec<T>> {
+        let mut all = world.agree(filled(what, self.states(), T::zeroed()))?;
+        all[..self.rows()].copy_from_slice(states);
+        let fetched = self.fetch_ghosts(world, &mut all);
+        world.agree(fetched)?;
+        Ok(all)
+    }
+
     /// Gives every ghost the state that its owner has.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`](warpath::Error::OutOfMemory).
-    pub(crate) fn fetch_ghosts<T: Pod>(&self, world: &World, states: &mut [T]) -> Result<()> {
+    fn fetch_ghosts<T: Pod>(&self, world: &World, states: &mut [T]) -> Result<()> {
         let told = |rank: usize| {
             let wanted = self.subscribed_by(rank);
             let mut words = with_capacity("states for other ranks", wanted.len() * words_of::<T>())?;

@@ -22,8 +22,8 @@ use warpath::Result;
 use warpath::graph::{DistanceValue, MinPlus, Weight, WeightKind};
 
 use super::buckets::{Buckets, NOTHING};
+use crate::algorithm::RankAlgorithm;
 use crate::allocation::{filled, with_capacity};
-use crate::bfs::RankAlgorithm;
 use crate::graph::PartOfGraph;
 use crate::words::{pull, push, words_of};
 use crate::world::{Outcome, Reduction, World};

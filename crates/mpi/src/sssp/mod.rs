@@ -5,7 +5,7 @@ mod delta_stepping;
 
 pub(crate) use delta_stepping::search;
 
-use crate::bfs::RankAlgorithm;
+use crate::algorithm::RankAlgorithm;
 
 /// The algorithms of shortest paths by weights.
 pub(crate) const ALGORITHMS: &[RankAlgorithm] = &[delta_stepping::INFO];

@@ -115,11 +115,7 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
     if command.solving.plan.plan {
         world.agree(search.check(&source))?;
         let planned = search.plan(world, &source)?;
-        if is_first {
-            world.agree(print_plan(command, world, &planned))?;
-        } else {
-            world.agree(Ok(()))?;
-        }
+        world.agree(if is_first { print_plan(command, world, &planned) } else { Ok(()) })?;
         return world.agree(planned.plan.check(planned.available));
     }
     let found = search.run(world, &source)?;
