@@ -2,6 +2,7 @@
 
 mod workload;
 
+pub(crate) use self::workload::greatest_degree;
 pub use self::workload::{GraphFacts, Workload};
 use crate::problems::Problem;
 use crate::{Error, Result};

@@ -103,7 +103,7 @@ impl GraphFacts {
 }
 
 /// The most arcs that leave one vertex.
-fn greatest_degree(offsets: &[u64]) -> usize {
+pub(crate) fn greatest_degree(offsets: &[u64]) -> usize {
     with_widest_instructions!([] [] (offsets: &[u64] = offsets) -> usize {
         let ends = offsets.get(1..).unwrap_or(&[]);
         offsets.iter().zip(ends).fold(0, |most, (begin, end)| u64::max(most, end - begin)) as usize

@@ -401,7 +401,7 @@ mod tests {
     use std::{env, fs};
 
     use super::generate::Header;
-    use crate::cuda::{apsp, bfs, closure, customization, frontier, matrix, neighborhoods, peers, sssp, zero_copy};
+    use crate::cuda::{apsp, bfs, closure, customization, frontier, matrix, neighborhoods, peers, regions, sssp, zero_copy};
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[
@@ -427,6 +427,7 @@ mod tests {
         matrix::tiles::header,
         neighborhoods::header,
         peers::header,
+        regions::header,
         sssp::bellman_ford::header,
         sssp::counts::header,
         sssp::many_sources::arrays::header,

@@ -21,6 +21,7 @@ mod launch;
 mod matrix;
 mod neighborhoods;
 pub(crate) mod peers;
+pub(crate) mod regions;
 pub mod resident;
 pub(crate) mod semirings;
 pub(crate) mod sssp;

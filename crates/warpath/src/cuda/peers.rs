@@ -13,6 +13,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Argument, Device, Function, Launch, LaunchShape};
@@ -141,6 +143,21 @@ impl Parts {
     /// The vertices of one.
     pub(super) fn vertices(&self, part: usize) -> Range<usize> {
         self.0[part] as usize..self.0[part + 1] as usize
+    }
+
+    /// For each part how many arcs lead from there to each other one. O(E) work if there are several.
+    pub(super) fn arcs_between(&self, graph: &Graph) -> Vec<Vec<u64>> {
+        let count = self.count();
+        let of_part = |part: usize| {
+            let targets = &graph.csr().targets()[arcs_of(graph, &self.vertices(part))];
+            let mut arcs = vec![0; count];
+            for (other, arcs) in arcs.iter_mut().enumerate().filter(|(other, _)| *other != part) {
+                let vertices = self.0[other]..self.0[other + 1];
+                *arcs = targets.par_iter().with_min_len(1 << 16).filter(|&v| vertices.contains(v)).count() as u64;
+            }
+            arcs
+        };
+        (0..count).map(of_part).collect()
     }
 
     /// Those of these vertices, in ascending order, that one has.

@@ -77,7 +77,7 @@ pub(super) fn mark(pool: &Pool, frontier: DeviceSlice<u32>, all: u64, vertices: 
 }
 
 /// Sets these bits, which ascend, and clears all others.
-fn set_bits(pool: &Pool, bits: DeviceSlice<u32>, places: &[u32]) -> Result<()> {
+pub(super) fn set_bits(pool: &Pool, bits: DeviceSlice<u32>, places: &[u32]) -> Result<()> {
     /// From here on one large copy is quicker than many small ones.
     const MANY: usize = 64;
     let word = |places: &[u32]| places.iter().fold(0_u32, |word, place| word | 1 << (place % 32));

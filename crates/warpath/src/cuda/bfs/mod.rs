@@ -12,6 +12,7 @@ pub(crate) mod one_block;
 pub(crate) mod partitioned;
 pub(crate) mod predecessors;
 pub(crate) mod queue;
+pub(crate) mod regions;
 pub(crate) mod scan;
 pub(crate) mod singh;
 pub(crate) mod vertex_parallel;
@@ -96,6 +97,7 @@ pub(crate) static ALGORITHMS: &[BfsAlgorithm] = &[
     singh::ALGORITHM,
     zero_copy::ALGORITHM,
     partitioned::ALGORITHM,
+    regions::ALGORITHM,
     #[cfg(feature = "lab")]
     vertex_parallel::AS_PRINTED,
     #[cfg(feature = "lab")]

@@ -20,6 +20,7 @@ mod negative_cycles;
 pub(super) mod pairs;
 pub(crate) mod partitioned;
 pub(crate) mod predecessors;
+pub(crate) mod regions;
 mod rounds;
 mod short_rows;
 pub(crate) mod work_efficient;
@@ -159,6 +160,7 @@ pub(crate) static ALGORITHMS: &[SsspAlgorithm] = &[
     work_efficient::ALGORITHM,
     zero_copy::ALGORITHM,
     partitioned::ALGORITHM,
+    regions::ALGORITHM,
     #[cfg(feature = "lab")]
     mask::UNSYNCHRONIZED,
 ];
@@ -254,7 +256,7 @@ fn upload_weights(pool: &Pool, to: DeviceSlice<u32>, csr: &Csr) -> Result<()> {
 const MANY: usize = 64;
 
 /// Gives every vertex no distance, and the sources a distance of zero.
-fn start(pool: &Pool, distances: DeviceSlice<u32>, semiring: DeviceSemiring, sources: &[VertexId]) -> Result<()> {
+pub(in crate::cuda) fn start(pool: &Pool, distances: DeviceSlice<u32>, semiring: DeviceSemiring, sources: &[VertexId]) -> Result<()> {
     let (words, unreachable) = (semiring.words() as usize, in_words(semiring.unreachable()));
     let zero = &in_words(semiring.zero())[..words];
     let place = |source: &VertexId| *source as usize * words;

@@ -153,10 +153,8 @@ impl ArcSample {
 /// vertex, and a quarter of one at 16, four over the degree from there on. Where arcs lead to hubs a window of that width has
 /// most of the graph: there it is less, a tenth at 16.
 pub(in crate::cuda) fn delta_for(graph: &impl Extent, sample: ArcSample, greatest: impl FnOnce() -> f64) -> f64 {
-    let ArcSample { mut weights, degree_of_heads } = sample;
-    let middle = weights.len() / 2;
-    let median = if weights.is_empty() { 1.0 } else { *weights.select_nth_unstable_by(middle, f64::total_cmp).1 };
-    let typical = if median > 0.0 { median } else { greatest() / 2.0 };
+    let ArcSample { weights, degree_of_heads } = sample;
+    let typical = typical_of(weights, greatest);
     let degree = (graph.arcs() as f64 / graph.vertices().max(1) as f64).max(1.0);
     let is_even = degree_of_heads <= 2.0 * degree;
     let delta = typical * (90.0 / degree.powf(2.5)).max(if is_even { 4.0 / degree } else { 0.0 });
@@ -164,6 +162,18 @@ pub(in crate::cuda) fn delta_for(graph: &impl Extent, sample: ArcSample, greates
         WeightKind::F32 | WeightKind::F64 => delta.clamp(f64::MIN_POSITIVE, f64::MAX),
         _ => delta.max(1.0),
     }
+}
+
+/// The weight in the middle of these, or half of the greatest of all if that is 0.
+fn typical_of(mut weights: Vec<f64>, greatest: impl FnOnce() -> f64) -> f64 {
+    let middle = weights.len() / 2;
+    let median = if weights.is_empty() { 1.0 } else { *weights.select_nth_unstable_by(middle, f64::total_cmp).1 };
+    if median > 0.0 { median } else { greatest() / 2.0 }
+}
+
+/// A weight that is typical of the arcs of a graph: above 0, unless all are 0.
+pub(super) fn typical_weight(graph: &Graph) -> f64 {
+    typical_of(ArcSample::of(graph).weights, || graph.weight_range().1)
 }
 
 /// The same from the graph.

@@ -66,6 +66,13 @@ pub(super) const BATCH_OF_ARCS: Parameter = Parameter {
     values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BATCH)),
 };
 
+/// How many bits distances have.
+pub(super) const DISTANCES: Parameter = Parameter {
+    name: "distances",
+    summary: "the bits of a distance that there is room for; a search that needs more ends with an error",
+    values: Values::Or(&Values::OneOf(&["64", NARROW]), Unset::InWords(|| "as many as may be needed".into())),
+};
+
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
@@ -77,14 +84,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
             OFFSETS,
             WINDOW,
             SHORT_ROWS,
-            Parameter {
-                name: "distances",
-                summary: "the bits of a distance that there is room for; a search that needs more ends with an error",
-                values: Values::Or(
-                    &Values::OneOf(&["64", NARROW]),
-                    Unset::InWords(|| "as many as may be needed".into()),
-                ),
-            },
+            DISTANCES,
             DELTA,
             BATCH_OF_ARCS,
             threads_up_to::<MOST_THREADS>(),
@@ -214,7 +214,7 @@ struct Arrays {
 }
 
 /// The words of the distances that there is room for.
-fn words_of_distances(graph: &Graph, parameters: &Parameters) -> u64 {
+pub(super) fn words_of_distances(graph: &Graph, parameters: &Parameters) -> u64 {
     let vertices = graph.vertices() as u64;
     let narrow = vertices * semirings_of(graph).first().map_or(1, |semiring| semiring.words());
     if parameters.word("distances") == Some(NARROW) { narrow } else { distance_words(graph) }
