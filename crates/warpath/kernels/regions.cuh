@@ -21,8 +21,11 @@ namespace regions {
 constexpr u64 nothing = ~0ull;
 /// No region has this slot.
 constexpr u32 nobody = ~0u;
-/// Words of the bits of a region.
-constexpr u32 words_of_region = most_vertices / 32;
+/// The lanes of a team, which take the arcs of a vertex side by side.
+constexpr u32 lanes_of_team = 4;
+/// The teams of a warp: vertices take turns, so that neighbors are in different ones.
+constexpr u32 teams = lanes_a_warp / lanes_of_team;
+static_assert(teams == words_of_region && most_vertices == 32 * teams, "a team has one word of the bits of a region");
 /// The arrays that others read: messages of even and odd rounds, and their numbers.
 constexpr u32 messages_array = 0, numbers_array = 2;
 
@@ -46,18 +49,16 @@ struct Warp {
     using Distance = typename Lane::Distance;
     uint4* record;
     Distance* distances;  // of the vertices of the region, and from `most_vertices` on of its ghosts
-    // A word for each lane, which has the vertices `lane + 32 k`, with a bit for each k:
-    u32* to_expand;       // vertices that are to be expanded now,
-    u32* waiting;         // and those at or above the threshold, or that were there,
-    u32* fallen;          // and those whose distance fell
+    // A word for each team:
+    u32* to_expand;       // the vertices that are to be expanded now,
+    u32* waiting;         // and those at or above the threshold, or that were there
 
     __device__ __forceinline__ Warp(const KernelArgument<Lane>& search, unsigned char* memory) {
         unsigned char* const mine = memory + warp_index() * search.bytes_of_warp;
         record = reinterpret_cast<uint4*>(mine);
         distances = reinterpret_cast<Distance*>(mine + search.bytes_of_slot);
         to_expand = reinterpret_cast<u32*>(distances + most_vertices + search.most_ghosts);
-        waiting = to_expand + lanes_a_warp;
-        fallen = waiting + lanes_a_warp;
+        waiting = to_expand + teams;
     }
 };
 
@@ -116,10 +117,11 @@ struct Marker {
     /// The vertex at a position of this device fell to `distance`, if that is nearer than what is known.
     __device__ __forceinline__ void fell(bool has, u32 position, u32 id, Distance distance) {
         const bool is_nearer = has && distance < atomicMin(&search.distances[id], distance);
+        if (!__any_sync(all_lanes, is_nearer)) return;
         // Who sees the bit sees the distance.
         device_fence();
-        const u32 region = position / most_vertices;
-        if (is_nearer) atomicOr(&search.bits[position / 32], 1u << position % 32);
+        const u32 region = position / most_vertices, vertex = position % most_vertices;
+        if (is_nearer) atomicOr(&search.bits[static_cast<u64>(region) * teams + vertex % teams], 1u << vertex / teams);
         const bool is_near = is_nearer && distance < threshold;
         if (is_nearer && !is_near) {
             atomicMin(&search.least[region], distance);
@@ -132,7 +134,7 @@ struct Marker {
 /// A warp copies a record, 16 bytes a lane at a time. `read(i)` reads them.
 template <class Read>
 __device__ __forceinline__ void copy(uint4* to, u32 units, Read read) {
-    constexpr u32 at_once = 6;
+    constexpr u32 at_once = 8;
     for (u32 first = lane_index(); first < units; first += at_once * lanes_a_warp) {
         uint4 some[at_once];
 #pragma unroll
@@ -177,25 +179,25 @@ template <class Lane, bool has_weights>
 __device__ __forceinline__ void settle(const KernelArgument<Lane>& search, const Warp<Lane>& warp, const Record<Lane, has_weights>& record,
                                        typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
-    const u32 lane = lane_index();
+    const u32 team = lane_index() / lanes_of_team, lane = lane_index() % lanes_of_team;
     for (;;) {
-        u32 mine = warp.to_expand[lane];
+        u32 mine = warp.to_expand[team];
         if (!__any_sync(all_lanes, mine != 0)) return;
-        warp.to_expand[lane] = 0;
+        if (lane == 0) warp.to_expand[team] = 0;
         __syncwarp();
         while (mine != 0) {
-            const u32 vertex = (__ffs(static_cast<int>(mine)) - 1) * lanes_a_warp + lane;
+            const u32 vertex = (__ffs(static_cast<int>(mine)) - 1) * teams + team;
             mine &= mine - 1;
             const Distance distance = load_shared(&warp.distances[vertex]);
             const u32 end = record.rows[vertex + 1];
-            for (u32 arc = record.rows[vertex]; arc < end; arc++) {
+#pragma unroll 1
+            for (u32 arc = record.rows[vertex] + lane; arc < end; arc += lanes_of_team) {
                 const u32 head = record.heads[arc];
                 const Distance through = length_through<Lane>(distance, record.weight(arc), search.limit, search.out_of_range);
                 if (through == Lane::unreachable || through >= load_shared(&warp.distances[head])) continue;
                 if (through >= atomicMin(&warp.distances[head], through) || head >= most_vertices) continue;
-                const u32 bit = 1u << head / lanes_a_warp;
-                atomicOr(&warp.fallen[head % lanes_a_warp], bit);
-                atomicOr(through < threshold ? &warp.to_expand[head % lanes_a_warp] : &warp.waiting[head % lanes_a_warp], bit);
+                u32* const bits = through < threshold ? warp.to_expand : warp.waiting;
+                atomicOr(&bits[head % teams], 1u << head / teams);
             }
         }
         __syncwarp();
@@ -229,50 +231,54 @@ __device__ __forceinline__ void visit(const KernelArgument<Lane>& search, const 
     constexpr u32 of_lane = most_vertices / lanes_a_warp;
     const u32 lane = lane_index(), round = next.next_round - 1;
     const Distance threshold = next.threshold;
-    u32* const bits_of_region = &search.bits[static_cast<u64>(region) * words_of_region];
+    u32* const bits_of_region = &search.bits[static_cast<u64>(region) * teams];
     // Bits first, and then distances: what falls later has its bit set again.
-    const u32 bits = lane < words_of_region ? atomicExch(&bits_of_region[lane], 0u) : 0;
+    u32 bits = lane < teams ? atomicExch(&bits_of_region[lane], 0u) : 0;
     if (!__any_sync(all_lanes, bits != 0)) return;
     device_fence();
     fetch(search, warp.record, region, round, missed);
     __syncwarp();
     const Record<Lane, has_weights> record(warp.record);
-    u32 to_expand = 0, waiting = 0;
-    Distance distances[of_lane];
+    // A lane looks after the vertices `lane + 32 k`, which are of one team.
+    const auto vertex_at = [&](u32 k) { return k * lanes_a_warp + lane; };
+    const auto bit_at = [&](u32 k) { return 1u << (k * lanes_of_team + lane / teams); };
+    const auto of_team = [&](u32 mine) {
+        mine |= __shfl_xor_sync(all_lanes, mine, 8);
+        return mine | __shfl_xor_sync(all_lanes, mine, 16);
+    };
+    bits = __shfl_sync(all_lanes, bits, static_cast<int>(lane % teams));
+    Distance before[of_lane];
 #pragma unroll
     for (u32 k = 0; k < of_lane; k++) {
-        const u32 vertex = k * lanes_a_warp + lane;
-        if (vertex < record.vertices) distances[k] = load(&search.distances[record.ids[vertex]]);
+        before[k] = vertex_at(k) < record.vertices ? load(&search.distances[record.ids[vertex_at(k)]]) : Lane::unreachable;
     }
+    u32 waiting = 0;
 #pragma unroll
     for (u32 k = 0; k < of_lane; k++) {
-        const u32 vertex = k * lanes_a_warp + lane;
-        const u32 is_marked = __shfl_sync(all_lanes, bits, static_cast<int>(k)) >> lane & 1;
-        if (vertex >= record.vertices) continue;
-        warp.distances[vertex] = distances[k];
-        (distances[k] < threshold ? to_expand : waiting) |= is_marked << k;
+        warp.distances[vertex_at(k)] = before[k];
+        if (before[k] >= threshold) waiting |= bits & bit_at(k);
     }
-    warp.to_expand[lane] = to_expand;
-    warp.waiting[lane] = waiting;
-    warp.fallen[lane] = 0;
+    waiting = of_team(waiting);
+    if (lane < teams) {
+        warp.to_expand[lane] = bits & ~waiting;
+        warp.waiting[lane] = waiting;
+    }
     for (u32 ghost = lane; ghost < record.ghosts; ghost += lanes_a_warp) warp.distances[most_vertices + ghost] = Lane::unreachable;
     __syncwarp();
     settle(search, warp, record, threshold);
     __syncwarp();
 
     // What fell below the threshold has been expanded and waits no more.
-    const u32 fallen = warp.fallen[lane];
-    waiting = warp.waiting[lane];
+    const u32 have_waited = warp.waiting[lane % teams];
     Distance least = ~static_cast<Distance>(0);
+    waiting = 0;
 #pragma unroll
     for (u32 k = 0; k < of_lane; k++) {
-        const u32 vertex = k * lanes_a_warp + lane;
-        const bool waits = waiting >> k & 1;
-        if (waits || fallen >> k & 1) {
-            const Distance distance = warp.distances[vertex];
-            if (fallen >> k & 1) atomicMin(&search.distances[record.ids[vertex]], distance);
-            if (waits && distance < threshold) waiting &= ~(1u << k);
-            if (waits && distance >= threshold) least = min(least, distance);
+        const Distance distance = warp.distances[vertex_at(k)];
+        if (distance < before[k]) atomicMin(&search.distances[record.ids[vertex_at(k)]], distance);
+        if (distance >= threshold && (have_waited & bit_at(k)) != 0) {
+            waiting |= bit_at(k);
+            least = min(least, distance);
         }
     }
     for (u32 first = 0; first < record.ghosts; first += lanes_a_warp) {
@@ -285,16 +291,11 @@ __device__ __forceinline__ void visit(const KernelArgument<Lane>& search, const 
         next.fell(fell && is_here, position, id, distance);
         if (peers.count > 1) send(search, peers, round, fell && !is_here, position, id, distance);
     }
+    if (!__any_sync(all_lanes, waiting != 0)) return;
     // The distances of those that wait are written before their bits are set again.
     device_fence();
-    if (!__any_sync(all_lanes, waiting != 0)) return;
-    u32 word = 0;
-#pragma unroll
-    for (u32 k = 0; k < of_lane; k++) {
-        const u32 ballot = __ballot_sync(all_lanes, waiting >> k & 1);
-        if (lane == k) word = ballot;
-    }
-    if (word != 0) atomicOr(&bits_of_region[lane], word);
+    waiting = of_team(waiting);
+    if (lane < teams && waiting != 0) atomicOr(&bits_of_region[lane], waiting);
     least = warp_min(least);
     next.least = min(next.least, least);
     if (lane == 0) atomicMin(&search.least[region], least);

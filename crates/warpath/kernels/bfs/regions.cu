@@ -1,7 +1,7 @@
 // Breadth-first search region by region: shortest paths whose arcs all have the length 1. The essay is in
 // `src/cuda/regions/mod.rs`.
 //
-// registers: 120
+// registers: 128
 // no-sass: STL
 #include "../regions.cuh"
 

@@ -6,6 +6,8 @@ namespace regions {
 
 /// Vertices of a region.
 constexpr u32 most_vertices = 256;
+/// Words of the bits of a region: the vertices take turns, so that those that are near each other are in different words.
+constexpr u32 words_of_region = 8;
 /// The most threads of a block: more would have too few registers.
 constexpr u32 most_threads = 512;
 

@@ -1,6 +1,6 @@
 // Shortest paths region by region. The essay is in `src/cuda/regions/mod.rs`.
 //
-// registers: 120
+// registers: 128
 // no-sass: STL
 #include "../regions.cuh"
 

@@ -11,7 +11,7 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
-use crate::cuda::bfs::{self as cuda, direction_optimizing, many_sources, partitioned, zero_copy};
+use crate::cuda::bfs::{self as cuda, direction_optimizing, many_sources, partitioned, regions, zero_copy};
 use crate::cuda::peers::with_parts;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
@@ -239,8 +239,8 @@ impl Bfs {
 
     /// The algorithm of the CUDA engine for this search; where nothing else was asked for, with the graph shared out among several
     /// devices if that is quicker; and why. If the device has too little memory for it, the search takes the first of these that
-    /// fits: nothing but the graph on the device, the graph shared out, its arcs in the host's memory. A search that is not alone
-    /// has one device.
+    /// fits: region by region, if levels are many and short, with ever fewer regions on the device; nothing but the graph on the device; the graph
+    /// shared out; its arcs in the host's memory. A search that is not alone has one device.
     fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::BfsAlgorithm>>, String)> {
         const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
         let find = |layout: &str| solver.facts.bfs.get(Some(layout), || find_on_cuda(solver, Some(layout)));
@@ -261,14 +261,31 @@ impl Bfs {
         };
         let plain = direction_optimizing::ALGORITHM.info.name;
         let plain = (self.algorithm.is_none() && chosen.name != plain).then_some(plain);
-        let layouts = [plain, several.then_some(PARTITIONED)].into_iter().flatten();
-        let layouts: Vec<&str> = layouts.chain(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten()).collect();
+        let by_regions = match &self.algorithm {
+            Some(asked) => asked == regions::ALGORITHM.info.name,
+            None => regions::suits(&solver.graph_facts()),
+        };
+        let shared_regions = with_parts(regions::ALGORITHM.info.name, solver.devices_asked_for());
+        let mut layouts: Vec<&str> = Vec::new();
+        if by_regions {
+            let [all, fewer @ ..] = &regions::LAYOUTS;
+            layouts.push(all);
+            layouts.extend(several.then_some(&*shared_regions));
+            layouts.extend(fewer);
+        }
+        layouts.extend(plain);
+        layouts.extend(several.then_some(PARTITIONED));
+        layouts.extend(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten());
         solver.that_fits(chosen, &layouts, find)
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.
     fn on_cuda(&self, solver: &Solver) -> Result<Arc<OnDevice<cuda::BfsAlgorithm>>> {
         let asked = self.algorithm.as_deref();
+        let devices = solver.devices_asked_for();
+        let is_by_regions = asked.and_then(|text| text.split(':').next()) == Some(regions::ALGORITHM.info.name);
+        let shared = asked.filter(|_| is_by_regions && devices > 1).map(|text| with_parts(text, devices));
+        let asked = shared.as_deref().or(asked);
         solver.facts.bfs.get(asked, || find_on_cuda(solver, asked))
     }
 

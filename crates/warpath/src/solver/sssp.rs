@@ -13,7 +13,7 @@ use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
 use crate::cuda::peers::with_parts;
-use crate::cuda::sssp::{self as cuda, many_sources, near_far, partitioned, zero_copy};
+use crate::cuda::sssp::{self as cuda, many_sources, near_far, partitioned, regions, zero_copy};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::Team;
@@ -289,8 +289,8 @@ impl Sssp {
 
     /// The algorithm of the CUDA engine for this search; where nothing else was asked for, with the graph shared out among several
     /// devices if that is quicker; and why. If the device has too little memory for it, the search takes the first of these that
-    /// fits: nothing but the graph on the device, the graph shared out, its arcs in the host's memory. A search that is not alone
-    /// has one device.
+    /// fits: region by region, if levels are many and short, with ever fewer regions on the device; nothing but the graph on the device; the graph
+    /// shared out; its arcs in the host's memory. A search that is not alone has one device.
     fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::SsspAlgorithm>>, String)> {
         const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
         let find = |layout: &str| solver.facts.sssp.get(Some(layout), || find_on_cuda(solver, Some(layout)));
@@ -316,14 +316,31 @@ impl Sssp {
         let plain =
             (self.algorithm.is_none() && chosen.name != plain && near_far::ALGORITHM.check(&solver.graph).is_ok())
                 .then_some(plain);
-        let layouts = [plain, several.then_some(PARTITIONED)].into_iter().flatten();
-        let layouts: Vec<&str> = layouts.chain(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten()).collect();
+        let by_regions = match &self.algorithm {
+            Some(asked) => asked == regions::ALGORITHM.info.name,
+            None => regions::suits(&solver.graph_facts()) && regions::ALGORITHM.check(&solver.graph).is_ok(),
+        };
+        let shared_regions = with_parts(regions::ALGORITHM.info.name, solver.devices_asked_for());
+        let mut layouts: Vec<&str> = Vec::new();
+        if by_regions {
+            let [all, fewer @ ..] = &regions::LAYOUTS;
+            layouts.push(all);
+            layouts.extend(several.then_some(&*shared_regions));
+            layouts.extend(fewer);
+        }
+        layouts.extend(plain);
+        layouts.extend(several.then_some(PARTITIONED));
+        layouts.extend(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten());
         solver.that_fits(chosen, &layouts, find)
     }
 
     /// The algorithm of the CUDA engine for this search, and its plan.
     fn on_cuda(&self, solver: &Solver) -> Result<Arc<OnDevice<cuda::SsspAlgorithm>>> {
         let asked = self.algorithm.as_deref();
+        let devices = solver.devices_asked_for();
+        let is_by_regions = asked.and_then(|text| text.split(':').next()) == Some(regions::ALGORITHM.info.name);
+        let shared = asked.filter(|_| is_by_regions && devices > 1).map(|text| with_parts(text, devices));
+        let asked = shared.as_deref().or(asked);
         solver.facts.sssp.get(asked, || find_on_cuda(solver, asked))
     }
 

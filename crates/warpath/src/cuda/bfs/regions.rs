@@ -31,6 +31,9 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare_on_several: Some(prepare),
 };
 
+/// Whether it is right for a graph.
+pub(crate) use crate::cuda::regions::suits;
+
 /// This algorithm with ever fewer records on the device.
 pub(crate) const LAYOUTS: [&str; 8] = [
     "regions",

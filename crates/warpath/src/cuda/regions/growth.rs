@@ -104,18 +104,22 @@ impl Growth<'_> {
     fn run(mut self) -> Result<Regions> {
         let mut anywhere = self.first;
         while let Some(seed) = self.next_seed(&mut anywhere) {
+            if !self.has_room_for(seed) {
+                self.close();
+            }
             let mut next = self.regions.members.len();
             self.take(seed)?;
             'growing: while let Some(&tail) = self.regions.members.get(next) {
                 next += 1;
                 for &head in self.csr.neighbors(tail) {
-                    if self.is_free(head) && !self.has_room_for(head) {
+                    if !self.is_free(head) {
+                        continue;
+                    }
+                    if !self.has_room_for(head) {
                         self.close();
                         break 'growing;
                     }
-                    if self.is_free(head) {
-                        self.take(head)?;
-                    }
+                    self.take(head)?;
                 }
             }
         }
@@ -154,48 +158,36 @@ impl Growth<'_> {
         (*anywhere < end).then_some(*anywhere as VertexId)
     }
 
-    /// How many arcs leave the region together with this vertex.
-    fn leaving_with(&self, vertex: VertexId) -> usize {
-        let place = vertex as usize - self.first;
-        // Loops never leave. Arcs among members are taken for leaving ones until the head is a member.
-        let region = self.regions.count() as u32;
-        let stays = |&&head: &&VertexId| {
-            head == vertex || self.place(head).is_some_and(|at| self.positions[at] / MOST_VERTICES as u32 == region)
-        };
-        let row = self.csr.neighbors(vertex);
-        let leave = row.len() - row.iter().filter(stays).count();
-        self.leaving + leave - self.arcs_to[place] as usize
-    }
-
-    /// Whether the record of the region has room for one more vertex.
+    /// Whether the record of the region has room for one more vertex: all its arcs may leave the region.
     fn has_room_for(&self, vertex: VertexId) -> bool {
-        let members = self.regions.members.len() - self.begin() + 1;
-        let arcs = self.arcs + self.csr.neighbors(vertex).len();
-        members <= self.room.vertices && self.room.bytes(members, arcs, self.leaving_with(vertex)) <= self.room.most
+        let (members, degree) = (self.regions.members.len() - self.begin() + 1, self.csr.neighbors(vertex).len());
+        let leaving = self.leaving + degree - self.arcs_to[vertex as usize - self.first] as usize;
+        members <= self.room.vertices && self.room.bytes(members, self.arcs + degree, leaving) <= self.room.most
     }
 
-    /// Adds a vertex to the region, or to a new one if it has no room.
+    /// Adds a vertex to the region.
     fn take(&mut self, vertex: VertexId) -> Result<()> {
-        if !self.has_room_for(vertex) && self.regions.members.len() > self.begin() {
-            self.close();
-        }
-        let index = self.regions.members.len() - self.begin();
-        let position = self.regions.count() as u64 * MOST_VERTICES as u64 + index as u64;
+        let (region, index) = (self.regions.count() as u64, self.regions.members.len() - self.begin());
+        let position = region * MOST_VERTICES as u64 + index as u64;
         if position >= u64::from(NOWHERE) {
             return Err(Error::invalid("the graph has too many regions for this algorithm"));
         }
-        self.leaving = self.leaving_with(vertex);
         let place = vertex as usize - self.first;
         self.positions[place] = position as u32;
-        self.arcs_to[place] = 0;
+        self.leaving -= std::mem::take(&mut self.arcs_to[place]) as usize;
         self.regions.members.push(vertex);
         let row = self.csr.neighbors(vertex);
         self.arcs += row.len();
         for &head in row {
-            // Whether this region has it: all others are closed, and arcs to them do not turn inwards any more.
-            if let Some(there) = self.place(head).filter(|&there| self.positions[there] == NOWHERE) {
-                self.arcs_to[there] += 1;
-                self.rim.push(head);
+            match self.place(head) {
+                Some(there) if self.positions[there] == NOWHERE => {
+                    self.arcs_to[there] += 1;
+                    self.rim.push(head);
+                    self.leaving += 1;
+                }
+                // Regions before this one are closed.
+                Some(there) if u64::from(self.positions[there]) >= region * MOST_VERTICES as u64 => {}
+                _ => self.leaving += 1,
             }
         }
         Ok(())

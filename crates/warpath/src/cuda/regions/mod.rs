@@ -61,6 +61,8 @@ kernel_header! {
     constants {
         /// Vertices of a region.
         const MOST_VERTICES: u32 = growth::MOST_VERTICES as u32;
+        /// Words of the bits of a region: the vertices take turns, so that those that are near each other are in different words.
+        const WORDS_OF_REGION: u32 = MOST_VERTICES / 32;
         /// The most threads of a block: more would have too few registers.
         const MOST_THREADS: u32 = 512;
     }
@@ -248,8 +250,11 @@ struct Arrays {
     mailbox: Mailbox,
 }
 
-/// Words of the bits of a region.
-const WORDS_OF_REGION: u64 = growth::MOST_VERTICES as u64 / 32;
+/// The place of the bit of the vertex at this position.
+fn place_of_bit(position: u32) -> u32 {
+    let (region, vertex) = (position / MOST_VERTICES, position % MOST_VERTICES);
+    region * MOST_VERTICES + vertex % WORDS_OF_REGION * 32 + vertex / WORDS_OF_REGION
+}
 
 fn layout(arena: &mut Arena<'_>, kind: Kind, parameters: &Parameters, part: &Part, rank: usize) -> Arrays {
     let (vertices, regions) = (part.vertices.len() as u64, part.most_regions);
@@ -262,7 +267,7 @@ fn layout(arena: &mut Arena<'_>, kind: Kind, parameters: &Parameters, part: &Par
         tags: arena.take("the regions of the slots", slots),
         distances: arena.take("distances", vertices * kind.words_of_distance),
         least: arena.take("the least distances that wait", regions * kind.words_of_distance),
-        bits: arena.take("vertices to expand", regions * WORDS_OF_REGION),
+        bits: arena.take("vertices to expand", regions * u64::from(WORDS_OF_REGION)),
         queued_for: arena.take("rounds of the regions", regions),
         queues: arena.take_two(["queue of regions", "next queue of regions"], regions),
         messages: arena.take_two(["messages to other devices", "earlier messages"], messages),
@@ -353,12 +358,12 @@ impl Member {
         let first = self.vertices.start as VertexId;
         let places: Vec<VertexId> = mine.iter().map(|v| v - first).collect();
         sssp::start(pool, semiring.part(distances, self.vertices.len() as u32), semiring, &places)?;
-        let mut positions: Vec<u32> = mine.iter().map(|&v| positions[v as usize]).collect();
-        positions.sort_unstable();
-        let mut regions: Vec<u32> = positions.iter().map(|position| position / MOST_VERTICES).collect();
+        let mut bits_to_set: Vec<u32> = mine.iter().map(|&v| place_of_bit(positions[v as usize])).collect();
+        bits_to_set.sort_unstable();
+        let mut regions: Vec<u32> = bits_to_set.iter().map(|place| place / MOST_VERTICES).collect();
         regions.dedup();
         sssp::start(pool, semiring.part(least, least.length() as u32 / semiring.words() as u32), semiring, &regions)?;
-        set_bits(pool, bits, &positions)?;
+        set_bits(pool, bits, &bits_to_set)?;
         pool.fill(queued_for, 0)?;
         pool.fill(numbers, 0)?;
         pool.fill(report, 0)?;
@@ -377,7 +382,7 @@ impl Member {
 /// The shared memory of a warp.
 fn bytes_of_warp(kind: Kind, room: Room) -> u32 {
     let values = growth::MOST_VERTICES + room.most_ghosts();
-    let words = values * kind.words_of_distance as usize + 3 * 32;
+    let words = values * kind.words_of_distance as usize + 2 * WORDS_OF_REGION as usize;
     (room.most + 4 * words).next_multiple_of(UNIT) as u32
 }
 

@@ -33,6 +33,9 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     prepare_on_several: Some(prepare),
 };
 
+/// Whether it is right for a graph.
+pub(crate) use crate::cuda::regions::suits;
+
 /// This algorithm with ever fewer records on the device.
 pub(crate) const LAYOUTS: [&str; 11] = [
     "regions",
