@@ -174,13 +174,14 @@ __device__ __forceinline__ void fetch(const KernelArgument<Lane>& search, uint4*
     for (u32 i = lane_index(); i < units; i += lanes_a_warp) store(&place[i], record[i]);
 }
 
-/// Relaxes all arcs of the vertices that are to be expanded, and of those that fall below the threshold, until there are none.
+/// Relaxes all arcs of the vertices that are to be expanded, and of those that fall below the threshold, until there are none; or so many
+/// times, as others wait at the end of a round.
 template <class Lane, bool has_weights>
 __device__ __forceinline__ void settle(const KernelArgument<Lane>& search, const Warp<Lane>& warp, const Record<Lane, has_weights>& record,
                                        typename Lane::Distance threshold) {
     using Distance = typename Lane::Distance;
     const u32 team = lane_index() / lanes_of_team, lane = lane_index() % lanes_of_team;
-    for (;;) {
+    for (u32 step = 0; step < search.steps; step++) {
         u32 mine = warp.to_expand[team];
         if (!__any_sync(all_lanes, mine != 0)) return;
         if (lane == 0) warp.to_expand[team] = 0;
@@ -268,15 +269,18 @@ __device__ __forceinline__ void visit(const KernelArgument<Lane>& search, const 
     settle(search, warp, record, threshold);
     __syncwarp();
 
-    // What fell below the threshold has been expanded and waits no more.
-    const u32 have_waited = warp.waiting[lane % teams];
+    // What fell below the threshold has been expanded and waits no more, unless it is left for the next round.
+    const u32 have_waited = warp.waiting[lane % teams], left = warp.to_expand[lane % teams];
+    next.queue(lane < teams && left != 0, region);
     Distance least = ~static_cast<Distance>(0);
     waiting = 0;
 #pragma unroll
     for (u32 k = 0; k < of_lane; k++) {
         const Distance distance = warp.distances[vertex_at(k)];
         if (distance < before[k]) atomicMin(&search.distances[record.ids[vertex_at(k)]], distance);
-        if (distance >= threshold && (have_waited & bit_at(k)) != 0) {
+        if (distance < threshold) {
+            waiting |= left & bit_at(k);
+        } else if ((have_waited & bit_at(k)) != 0) {
             waiting |= bit_at(k);
             least = min(least, distance);
         }
@@ -297,6 +301,7 @@ __device__ __forceinline__ void visit(const KernelArgument<Lane>& search, const 
     waiting = of_team(waiting);
     if (lane < teams && waiting != 0) atomicOr(&bits_of_region[lane], waiting);
     least = warp_min(least);
+    if (least == ~static_cast<Distance>(0)) return;
     next.least = min(next.least, least);
     if (lane == 0) atomicMin(&search.least[region], least);
 }

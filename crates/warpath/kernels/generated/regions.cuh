@@ -51,9 +51,11 @@ struct KernelArgument {
     u32 bytes_of_slot;
     u32 bytes_of_warp;  // In shared memory.
     u32 most_ghosts;
+    u32 steps;  // How often the arcs of a region are relaxed in a visit, at most.
+    u32 unused;
 };
 using KernelArgumentLayout = KernelArgument<layout::Lane>;
-static_assert(sizeof(KernelArgumentLayout) == 248, "");
+static_assert(sizeof(KernelArgumentLayout) == 256, "");
 static_assert(offsetof(KernelArgumentLayout, records) == 0, "");
 static_assert(offsetof(KernelArgumentLayout, begins) == 8, "");
 static_assert(offsetof(KernelArgumentLayout, slots) == 16, "");
@@ -80,5 +82,7 @@ static_assert(offsetof(KernelArgumentLayout, slot_count) == 232, "");
 static_assert(offsetof(KernelArgumentLayout, bytes_of_slot) == 236, "");
 static_assert(offsetof(KernelArgumentLayout, bytes_of_warp) == 240, "");
 static_assert(offsetof(KernelArgumentLayout, most_ghosts) == 244, "");
+static_assert(offsetof(KernelArgumentLayout, steps) == 248, "");
+static_assert(offsetof(KernelArgumentLayout, unused) == 252, "");
 
 }  // namespace regions

@@ -239,8 +239,8 @@ impl Bfs {
 
     /// The algorithm of the CUDA engine for this search; where nothing else was asked for, with the graph shared out among several
     /// devices if that is quicker; and why. If the device has too little memory for it, the search takes the first of these that
-    /// fits: region by region, if levels are many and short, with ever fewer regions on the device; nothing but the graph on the device; the graph
-    /// shared out; its arcs in the host's memory. A search that is not alone has one device.
+    /// fits: region by region, if levels are many and short, with ever fewer regions on the device; the graph shared out; its arcs in the
+    /// host's memory. A search that is not alone has one device.
     fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::BfsAlgorithm>>, String)> {
         const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
         let find = |layout: &str| solver.facts.bfs.get(Some(layout), || find_on_cuda(solver, Some(layout)));
@@ -259,8 +259,6 @@ impl Bfs {
             Some(asked) => asked == zero_copy::ALGORITHM.info.name,
             None => zero_copy::takes(&solver.graph),
         };
-        let plain = direction_optimizing::ALGORITHM.info.name;
-        let plain = (self.algorithm.is_none() && chosen.name != plain).then_some(plain);
         let by_regions = match &self.algorithm {
             Some(asked) => asked == regions::ALGORITHM.info.name,
             None => regions::suits(&solver.graph_facts()),
@@ -273,7 +271,6 @@ impl Bfs {
             layouts.extend(several.then_some(&*shared_regions));
             layouts.extend(fewer);
         }
-        layouts.extend(plain);
         layouts.extend(several.then_some(PARTITIONED));
         layouts.extend(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten());
         solver.that_fits(chosen, &layouts, find)

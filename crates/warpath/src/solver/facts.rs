@@ -237,9 +237,13 @@ mod tests {
     }
 
     /// With ever less memory on the device searches keep ever less there, and find the same. With less than that they don't begin.
-    fn searches_keep_what_fits<S: Search + Clone>(request: &S, with: impl Fn(&S, &str) -> S, layouts: &[&str]) {
-        let edges = (0..4000_u32).map(|k| (k * 7919 % 1301, k * k % 997, 1 + k % 250));
-        let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+    fn searches_keep_what_fits<S: Search + Clone>(
+        graph: &Graph,
+        request: &S,
+        with: impl Fn(&S, &str) -> S,
+        layouts: &[&str],
+    ) {
+        let name = layouts[0].split(':').next().unwrap();
         let cpu = Solver::builder(graph.clone()).threads(1).engine(Engine::Cpu).open().unwrap();
         let expected = cpu.solve(request.clone()).unwrap();
         for device in devices(3) {
@@ -248,7 +252,7 @@ mod tests {
             };
             let all = open(u64::MAX);
             let chosen = all.decide(request).unwrap();
-            assert!(!chosen.algorithm().starts_with("zero-copy"));
+            assert!(!chosen.algorithm().starts_with(name));
             let bytes_of = |layout: &str| all.decide(&with(request, layout)).unwrap().plan().device_bytes();
             assert!(layouts.is_sorted_by_key(|layout| std::cmp::Reverse(bytes_of(layout))));
             // The first of those that take as much is taken.
@@ -257,14 +261,14 @@ mod tests {
             layouts.retain(|layout| bytes_of(layout) < chosen.plan().device_bytes());
             assert!(layouts.len() >= 3);
             for (index, layout) in layouts.iter().enumerate() {
-                for request in [request.clone(), with(request, "zero-copy")] {
+                for request in [request.clone(), with(request, name)] {
                     let solver = open(bytes_of(layout));
                     let decision = solver.decide(&request).unwrap();
                     // Who asks for the algorithm gets it as it is by default, if that fits.
                     let asked = decision.reason() == "asked for";
-                    assert_eq!(decision.algorithm(), if asked { "zero-copy" } else { layout });
+                    assert_eq!(decision.algorithm(), if asked { name } else { layout });
                     let tree = solver.solve(request).unwrap();
-                    assert_eq!(tree.report().algorithm, "zero-copy");
+                    assert_eq!(tree.report().algorithm, name);
                     assert_eq!(tree.report().device_bytes, bytes_of(decision.algorithm()));
                     assert_eq!(tree.distances(), expected.distances());
                     assert_eq!(tree.predecessors(), expected.predecessors());
@@ -275,7 +279,7 @@ mod tests {
                 }
             }
             let least = bytes_of(layouts[layouts.len() - 1]);
-            match open(least - 1).solve(request.clone()) {
+            match open(least - 1).solve(with(request, name)) {
                 Err(Error::OutOfMemory { needed, available, .. }) => {
                     assert_eq!((needed, available), (least, least - 1))
                 }
@@ -286,37 +290,16 @@ mod tests {
 
     #[test]
     fn searches_keep_on_the_device_what_it_has_room_for() {
-        let of_sssp = cuda::sssp::zero_copy::LAYOUTS;
-        searches_keep_what_fits(&Sssp::from(5), |request, layout| request.clone().algorithm(layout), &of_sssp);
-        let of_bfs = cuda::bfs::zero_copy::LAYOUTS;
-        searches_keep_what_fits(&Bfs::from(5), |request, layout| request.clone().algorithm(layout), &of_bfs);
-    }
-
-    /// A device without room for what a `multi-hop` search prepares, but with room for the graph, has the graph: no arc comes from
-    /// the host.
-    #[test]
-    fn graphs_that_fit_are_on_the_device() {
-        fn alone<S: Search + Clone>(graph: &Graph, request: &S, plain: &S, name: &str) {
-            let on = |device: &std::sync::Arc<dyn cuda::device::Device>, memory: u64| {
-                Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(memory).open().unwrap()
-            };
-            let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
-            for device in devices(5) {
-                let all = on(&device, u64::MAX);
-                let (chosen, plain) = (all.decide(request).unwrap(), all.decide(plain).unwrap());
-                assert_eq!(chosen.algorithm(), "multi-hop");
-                let little = chosen.plan().device_bytes() - 1;
-                assert!(plain.plan().device_bytes() < little);
-                let decision = on(&device, little).decide(request).unwrap();
-                assert_eq!(decision.algorithm(), name);
-                assert!(decision.reason().starts_with("`multi-hop` takes "), "{}", decision.reason());
-                let (few, cpu) = (on(&device, little).solve(request.clone()), cpu.solve(request.clone()));
-                assert_eq!(few.unwrap().distances(), cpu.unwrap().distances());
-            }
-        }
-        let graph = crate::generate("roads:4100").unwrap();
-        alone(&graph, &Bfs::from(3), &Bfs::from(3).algorithm("direction-optimizing"), "direction-optimizing");
-        alone(&graph, &Sssp::from(3), &Sssp::from(3).algorithm("near-far"), "near-far");
+        let edges = (0..4000_u32).map(|k| (k * 7919 % 1301, k * k % 997, 1 + k % 250));
+        let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+        let by_weights = |request: &Sssp, layout: &str| request.clone().algorithm(layout);
+        let breadth_first = |request: &Bfs, layout: &str| request.clone().algorithm(layout);
+        searches_keep_what_fits(&graph, &Sssp::from(5), by_weights, &cuda::sssp::zero_copy::LAYOUTS);
+        searches_keep_what_fits(&graph, &Bfs::from(5), breadth_first, &cuda::bfs::zero_copy::LAYOUTS);
+        // What `multi-hop` prepares needs more than the graph.
+        let roads = crate::generate("roads:4100,weights=1..100").unwrap();
+        searches_keep_what_fits(&roads, &Sssp::from(5), by_weights, &cuda::sssp::regions::LAYOUTS);
+        searches_keep_what_fits(&roads, &Bfs::from(5), breadth_first, &cuda::bfs::regions::LAYOUTS);
     }
 
     #[test]

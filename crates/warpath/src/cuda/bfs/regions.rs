@@ -10,7 +10,7 @@ use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::cuda::device::{Device, Function, LaunchShape, images};
 use crate::cuda::peers::PARTS;
-use crate::cuda::regions::{self, BLOCKS, DELTA, Kind, Making, OnDevices, SLOTS, Search, THREADS, VERTICES};
+use crate::cuda::regions::{self, BLOCKS, DELTA, Kind, Making, OnDevices, SLOTS, STEPS, Search, THREADS, VERTICES};
 use crate::cuda::semirings::DeviceSemiring;
 use crate::graph::Graph;
 use crate::problems::Problem;
@@ -22,7 +22,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         name: "regions",
         summary: "region after region is searched in shared memory, on one GPU or several; for road networks that are larger than the device's memory",
         source: "Meyer and Zeh 2003; Meyer and Sanders 2003",
-        parameters: &[VERTICES, SLOTS, DELTA, PARTS, THREADS, BLOCKS],
+        parameters: &[VERTICES, SLOTS, DELTA, STEPS, PARTS, THREADS, BLOCKS],
         negative_weights: true,
         seconds: regions::seconds,
     },

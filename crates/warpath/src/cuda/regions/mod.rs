@@ -120,6 +120,9 @@ kernel_header! {
         /// In shared memory.
         bytes_of_warp: u32,
         most_ghosts: u32,
+        /// How often the arcs of a region are relaxed in a visit, at most.
+        steps: u32,
+        unused: u32,
     }
 }
 
@@ -136,6 +139,16 @@ pub(super) const VERTICES: Parameter = Parameter {
     summary: "the most vertices of a region, up to 256",
     values: Values::Or(&Values::AtLeast(1.0), Unset::Number(growth::MOST_VERTICES as f64)),
 };
+
+/// How long a warp stays in a region.
+pub(super) const STEPS: Parameter = Parameter {
+    name: "steps",
+    summary: "how often the arcs of a region are relaxed in a visit, at most; what is left then is for the next round",
+    values: Values::Or(&Values::AtLeast(1.0), Unset::Number(USUAL_STEPS)),
+};
+
+/// All wait for the region that takes longest.
+const USUAL_STEPS: f64 = 8.0;
 
 /// How far the threshold moves.
 pub(super) const DELTA: Parameter = Parameter {
@@ -165,7 +178,7 @@ pub(super) const BLOCKS: Parameter = Parameter {
 };
 
 /// How many typical weights the threshold moves by.
-const WEIGHTS_OF_DELTA: f64 = 48.0;
+const WEIGHTS_OF_DELTA: f64 = 128.0;
 
 /// The seconds of a search, prepared.
 pub(super) fn seconds(work: &Workload<'_>) -> f64 {
@@ -346,6 +359,8 @@ impl Member {
             bytes_of_slot: writer.room.most as u32,
             bytes_of_warp: bytes_of_warp(kind, writer.room),
             most_ghosts: writer.room.most_ghosts() as u32,
+            steps: parameters.get(STEPS.name).unwrap_or(USUAL_STEPS) as u32,
+            unused: 0,
         };
         device.synchronize()?;
         Ok(Member { vertices: part.vertices.clone(), argument, arrays, waiting, pool, _records: memory })

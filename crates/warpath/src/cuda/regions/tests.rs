@@ -8,10 +8,10 @@ use crate::{Bfs, Engine, Solver, Sssp, generate};
 
 const UNDER_TEST: [&str; 5] = [
     "regions:threads=64",
-    "regions:threads=32,blocks=3,vertices=7,slots=0.1",
+    "regions:threads=32,blocks=3,vertices=7,slots=0.1,steps=1",
     "regions:threads=64,blocks=2,vertices=40,delta=1,slots=0",
     "regions:threads=96,vertices=1,delta=3,slots=0.3",
-    "regions:threads=32,vertices=20,delta=100000,slots=0.5",
+    "regions:threads=32,vertices=20,delta=100000,slots=0.5,steps=3",
 ];
 
 /// Graphs with few arcs a vertex, on which searches go region by region.

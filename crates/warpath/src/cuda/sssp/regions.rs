@@ -11,7 +11,7 @@ use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters};
 use crate::cuda::device::{Device, Function, LaunchShape, images};
 use crate::cuda::peers::PARTS;
-use crate::cuda::regions::{self, BLOCKS, DELTA, Kind, Making, OnDevices, SLOTS, Search, THREADS, VERTICES};
+use crate::cuda::regions::{self, BLOCKS, DELTA, Kind, Making, OnDevices, SLOTS, STEPS, Search, THREADS, VERTICES};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::Problem;
 
@@ -22,7 +22,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         name: "regions",
         summary: "region after region is searched in shared memory, on one GPU or several; for road networks that are larger than the device's memory",
         source: "Meyer and Zeh 2003; Meyer and Sanders 2003",
-        parameters: &[VERTICES, SLOTS, DELTA, DISTANCES, PARTS, THREADS, BLOCKS],
+        parameters: &[VERTICES, SLOTS, DELTA, STEPS, DISTANCES, PARTS, THREADS, BLOCKS],
         negative_weights: false,
         seconds: regions::seconds,
     },
@@ -37,14 +37,13 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
 pub(crate) use crate::cuda::regions::suits;
 
 /// This algorithm with ever fewer records on the device.
-pub(crate) const LAYOUTS: [&str; 11] = [
+pub(crate) const LAYOUTS: [&str; 10] = [
     "regions",
     "regions:slots=0.5",
     "regions:slots=0.25",
     "regions:slots=0.1",
     "regions:slots=0.05",
-    "regions:slots=0.02",
-    "regions:distances=32,slots=0.1",
+    "regions:distances=32,slots=0.07",
     "regions:distances=32,slots=0.05",
     "regions:distances=32,slots=0.03",
     "regions:distances=32,slots=0.02",
