@@ -401,7 +401,9 @@ mod tests {
     use std::{env, fs};
 
     use super::generate::Header;
-    use crate::cuda::{apsp, bfs, closure, customization, frontier, matrix, neighborhoods, peers, regions, sssp, zero_copy};
+    use crate::cuda::{
+        apsp, bfs, closure, customization, frontier, matrix, neighborhoods, peers, regions, sssp, zero_copy,
+    };
 
     /// Every header.
     const HEADERS: &[fn() -> Header] = &[

@@ -5,7 +5,7 @@ use super::device::{Device, Function, Image};
 use super::graph::Extent;
 use crate::Result;
 use crate::graph::{
-    DistanceValue, F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32, with_min_plus,
+    DistanceValue, F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32, VertexId, with_min_plus,
 };
 
 /// A semiring whose distances a device has, in an array or in a matrix.
@@ -144,6 +144,36 @@ impl DeviceSemiring {
     pub(super) fn part(self, distances: DeviceSlice<u32>, vertices: u32) -> DeviceSlice<u32> {
         distances.part(0, u64::from(vertices) * self.words())
     }
+}
+
+/// From here on one large copy is quicker than many small ones.
+pub(super) const MANY: usize = 64;
+
+/// Gives every vertex no distance, and the sources a distance of zero.
+pub(super) fn start(
+    pool: &Pool,
+    distances: DeviceSlice<u32>,
+    semiring: DeviceSemiring,
+    sources: &[VertexId],
+) -> Result<()> {
+    let (words, unreachable) = (semiring.words() as usize, in_words(semiring.unreachable()));
+    let zero = &in_words(semiring.zero())[..words];
+    let place = |source: &VertexId| *source as usize * words;
+    if sources.len() < MANY && (words == 1 || unreachable[0] == unreachable[1]) {
+        pool.fill(distances, unreachable[0])?;
+        return sources.iter().try_for_each(|v| pool.upload(distances.part(place(v) as u64, words as u64), zero));
+    }
+    pool.upload_with(distances, distances.length() as usize, |range, piece| {
+        range.clone().zip(&mut *piece).for_each(|(index, word)| *word = unreachable[index % words]);
+        let later = &sources[sources.partition_point(|v| place(v) + words <= range.start)..];
+        let here = later.iter().flat_map(|v| place(v)..place(v) + words).take_while(|&index| index < range.end);
+        here.filter(|index| range.contains(index)).for_each(|index| piece[index - range.start] = zero[index % words]);
+    })
+}
+
+/// The lower word, then the upper one: as devices store numbers.
+fn in_words(bits: u64) -> [u32; 2] {
+    [bits as u32, (bits >> 32) as u32]
 }
 
 /// The semirings that a search on this graph may need, the one that is tried first at the front.

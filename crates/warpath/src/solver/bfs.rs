@@ -11,7 +11,7 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
-use crate::cuda::bfs::{self as cuda, direction_optimizing, many_sources, partitioned, regions, zero_copy};
+use crate::cuda::bfs::{self as cuda, many_sources, partitioned, regions, zero_copy};
 use crate::cuda::peers::with_parts;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};

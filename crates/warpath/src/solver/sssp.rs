@@ -13,7 +13,7 @@ use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
 use crate::cuda::peers::with_parts;
-use crate::cuda::sssp::{self as cuda, many_sources, near_far, partitioned, regions, zero_copy};
+use crate::cuda::sssp::{self as cuda, many_sources, partitioned, regions, zero_copy};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Bfs, ShortestPathTree, Sssp};
 use crate::team::Team;

@@ -24,7 +24,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         source: "Meyer and Zeh 2003; Meyer and Sanders 2003",
         parameters: &[VERTICES, SLOTS, DELTA, STEPS, PARTS, THREADS, BLOCKS],
         negative_weights: true,
-        seconds: regions::seconds,
+        seconds: |work| regions::seconds(work, 3.2e-6),
     },
     plan: |graph, parameters| regions::plan(graph, KIND, parameters),
     prepare: |device, graph, parameters| prepare(std::slice::from_ref(device), graph, parameters),

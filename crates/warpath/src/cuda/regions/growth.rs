@@ -16,12 +16,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::records::Room;
+use super::room::{MOST_VERTICES, Room};
 use crate::graph::{Csr, VertexId};
 use crate::{Error, Result, memory};
-
-/// The most vertices of a region: a lane of a warp has eight of them.
-pub(super) const MOST_VERTICES: usize = 256;
 
 /// The regions of a part of the vertices.
 #[derive(Debug)]

@@ -32,25 +32,30 @@
 //! its warp: `growth.rs` ends a region before it does not.
 
 mod growth;
+mod parameters;
 mod records;
+mod room;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::records::{Records, Room, UNIT, Writer};
+use self::parameters::USUAL_STEPS;
+pub(crate) use self::parameters::suits;
+pub(super) use self::parameters::{BLOCKS, DELTA, SLOTS, STEPS, THREADS, VERTICES, delta_for, seconds};
+use self::records::{Records, Writer};
+use self::room::{Room, UNIT};
 use super::device::arena::{Arena, plan_of};
 use super::device::host_part::HostPart;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, LaunchShape};
 use super::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
-use super::launch::{LEAST_THREADS, WATCHED, Waiting};
-use super::peers::{self, Mailbox, PARTS, Parts, Seen, Together, check_reach};
-use super::semirings::DeviceSemiring;
-use super::sssp;
+use super::launch::{WATCHED, Waiting};
+use super::peers::{self, Mailbox, Parts, Seen, Together, check_reach};
+use super::semirings::{DeviceSemiring, start};
 use super::zero_copy::set_bits;
-use crate::algorithms::{GraphFacts, greatest_degree, Parameter, Parameters, Statistics, Unset, Values, Workload};
+use crate::algorithms::{Parameters, Statistics, greatest_degree};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
@@ -60,11 +65,11 @@ kernel_header! {
     namespace: regions;
     constants {
         /// Vertices of a region.
-        const MOST_VERTICES: u32 = growth::MOST_VERTICES as u32;
+        const MOST_VERTICES: u32 = room::MOST_VERTICES as u32;
         /// Words of the bits of a region: the vertices take turns, so that those that are near each other are in different words.
         const WORDS_OF_REGION: u32 = MOST_VERTICES / 32;
         /// The most threads of a block: more would have too few registers.
-        const MOST_THREADS: u32 = 512;
+        const MOST_THREADS: u32 = parameters::MOST_THREADS;
     }
     /// What one round tells the next. Three take turns: one is read, one written, one cleared.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
@@ -126,74 +131,6 @@ kernel_header! {
     }
 }
 
-/// The share of the regions that the device has slots for.
-pub(super) const SLOTS: Parameter = Parameter {
-    name: "slots",
-    summary: "the share of the regions whose records the device has room for, of the most that there can be; the others come over the bus",
-    values: Values::Or(&Values::AtLeast(0.0), Unset::Number(1.0)),
-};
-
-/// The most vertices of a region.
-pub(super) const VERTICES: Parameter = Parameter {
-    name: "vertices",
-    summary: "the most vertices of a region, up to 256",
-    values: Values::Or(&Values::AtLeast(1.0), Unset::Number(growth::MOST_VERTICES as f64)),
-};
-
-/// How long a warp stays in a region.
-pub(super) const STEPS: Parameter = Parameter {
-    name: "steps",
-    summary: "how often the arcs of a region are relaxed in a visit, at most; what is left then is for the next round",
-    values: Values::Or(&Values::AtLeast(1.0), Unset::Number(USUAL_STEPS)),
-};
-
-/// All wait for the region that takes longest.
-const USUAL_STEPS: f64 = 8.0;
-
-/// How far the threshold moves.
-pub(super) const DELTA: Parameter = Parameter {
-    name: "delta",
-    summary: "how far the threshold moves",
-    values: Values::Or(
-        &Values::AtLeast(f64::MIN_POSITIVE),
-        Unset::InWords(|| format!("{WEIGHTS_OF_DELTA} typical weights")),
-    ),
-};
-
-/// The threads of a block.
-pub(super) const THREADS: Parameter = Parameter {
-    name: "threads",
-    summary: "threads in a block, a multiple of 32",
-    values: Values::Or(
-        &Values::AtLeast(LEAST_THREADS),
-        Unset::InWords(|| format!("as many as have shared memory, up to {MOST_THREADS}")),
-    ),
-};
-
-/// The blocks.
-pub(super) const BLOCKS: Parameter = Parameter {
-    name: "blocks",
-    summary: "blocks on each device",
-    values: Values::Or(&Values::AtLeast(1.0), super::launch::AS_MANY_AS_RUN_AT_ONCE),
-};
-
-/// How many typical weights the threshold moves by.
-const WEIGHTS_OF_DELTA: f64 = 128.0;
-
-/// The seconds of a search, prepared.
-pub(super) fn seconds(work: &Workload<'_>) -> f64 {
-    /// A level, as far as rounds are concerned, of a search through many short ones.
-    const LEVEL: f64 = 3e-6;
-    let parts = work.parameters.get(PARTS.name).unwrap_or(1.0);
-    let meetings = if parts > 1.0 { 1.3 } else { 1.0 };
-    work.in_turn(2e-3 + (LEVEL * meetings * work.levels()).max(work.arcs() / 4e9 / parts))
-}
-
-/// Whether a search region by region is right for this graph: its levels are many and short. Then it has no vertex with very many arcs, either.
-pub(crate) fn suits(facts: &GraphFacts) -> bool {
-    facts.has_short_levels()
-}
-
 /// A search to make ready: what the two problems differ in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kind {
@@ -205,8 +142,8 @@ pub(super) struct Kind {
 
 impl Kind {
     fn room(self, parameters: &Parameters) -> Room {
-        let vertices = parameters.get(VERTICES.name).map_or(growth::MOST_VERTICES, |most| most as usize);
-        Room::of(vertices.clamp(1, growth::MOST_VERTICES), self.bytes_of_weight)
+        let vertices = parameters.get(VERTICES.name).map_or(room::MOST_VERTICES, |most| most as usize);
+        Room::of(vertices.clamp(1, room::MOST_VERTICES), self.bytes_of_weight)
     }
 }
 
@@ -367,17 +304,25 @@ impl Member {
     }
 
     /// Has the device begin a search from those of its own vertices that are sources, at these positions.
-    fn begin(&self, search: &Search<'_>, positions: &[u32], mine: &[VertexId], watched: &[VertexId], number: u64) -> Result<()> {
-        let Arrays { distances, least, bits, queued_for, numbers, turns, report, out_of_range, mailbox, .. } = self.arrays;
+    fn begin(
+        &self,
+        search: &Search<'_>,
+        positions: &[u32],
+        mine: &[VertexId],
+        watched: &[VertexId],
+        number: u64,
+    ) -> Result<()> {
+        let Arrays { distances, least, bits, queued_for, numbers, turns, report, out_of_range, mailbox, .. } =
+            self.arrays;
         let (pool, semiring) = (&self.pool, search.semiring);
         let first = self.vertices.start as VertexId;
         let places: Vec<VertexId> = mine.iter().map(|v| v - first).collect();
-        sssp::start(pool, semiring.part(distances, self.vertices.len() as u32), semiring, &places)?;
+        start(pool, semiring.part(distances, self.vertices.len() as u32), semiring, &places)?;
         let mut bits_to_set: Vec<u32> = mine.iter().map(|&v| place_of_bit(positions[v as usize])).collect();
         bits_to_set.sort_unstable();
         let mut regions: Vec<u32> = bits_to_set.iter().map(|place| place / MOST_VERTICES).collect();
         regions.dedup();
-        sssp::start(pool, semiring.part(least, least.length() as u32 / semiring.words() as u32), semiring, &regions)?;
+        start(pool, semiring.part(least, least.length() as u32 / semiring.words() as u32), semiring, &regions)?;
         set_bits(pool, bits, &bits_to_set)?;
         pool.fill(queued_for, 0)?;
         pool.fill(numbers, 0)?;
@@ -396,7 +341,7 @@ impl Member {
 
 /// The shared memory of a warp.
 fn bytes_of_warp(kind: Kind, room: Room) -> u32 {
-    let values = growth::MOST_VERTICES + room.most_ghosts();
+    let values = room::MOST_VERTICES + room.most_ghosts();
     let words = values * kind.words_of_distance as usize + 2 * WORDS_OF_REGION as usize;
     (room.most + 4 * words).next_multiple_of(UNIT) as u32
 }
@@ -429,11 +374,6 @@ pub(super) struct Making<'a> {
     pub(super) parameters: &'a Parameters,
     /// How far the threshold moves, unless it is set.
     pub(super) delta: f64,
-}
-
-/// How far the threshold moves on a graph whose arcs have this typical weight.
-pub(super) fn delta_for(typical_weight: f64) -> f64 {
-    WEIGHTS_OF_DELTA * typical_weight
 }
 
 /// A search from these sources.
@@ -484,7 +424,9 @@ impl OnDevices {
         let begins: Vec<Vec<u64>> = counted.iter().enumerate().map(|(rank, part)| part.message_begins(rank)).collect();
         for (rank, member) in members.iter_mut().enumerate() {
             for other in 0..begins.len() {
-                let place = |begin: u64| u32::try_from(begin).map_err(|_| Error::invalid("too many arcs lead to other devices"));
+                let place = |begin: u64| {
+                    u32::try_from(begin).map_err(|_| Error::invalid("too many arcs lead to other devices"))
+                };
                 member.argument.messages_to[other] = place(begins[rank][other])?;
                 member.argument.messages_from[other] = place(begins[other][rank])?;
             }

@@ -14,56 +14,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::growth::{MOST_VERTICES, Regions};
+use super::growth::Regions;
+use super::room::{MOST_VERTICES, Room, UNIT};
 use crate::cuda::device::Device;
 use crate::cuda::device::host_part::HostPart;
 use crate::graph::{Graph, VertexId, Weights};
 use crate::{Error, Result, memory};
-
-/// Records begin at multiples of so many bytes.
-pub(super) const UNIT: usize = 16;
-
-/// How large records get.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Room {
-    /// The bytes of a weight.
-    weight: usize,
-    /// The most vertices of a region.
-    pub(super) vertices: usize,
-    /// The most bytes of a record.
-    pub(super) most: usize,
-}
-
-impl Room {
-    /// For regions of so many vertices, and weights of so many bytes; 0 if there are none. 256 vertices of a road network fit.
-    pub(super) const fn of(vertices: usize, weight: usize) -> Self {
-        Room { weight, vertices, most: 4096 + 512 * weight }
-    }
-
-    /// The bytes of a record of so many vertices, arcs and ghosts.
-    pub(super) const fn bytes(self, vertices: usize, arcs: usize, ghosts: usize) -> usize {
-        let words = 4 + vertices + 2 * ghosts;
-        (4 * words + self.weight * arcs + 2 * (vertices + 1 + arcs)).next_multiple_of(UNIT)
-    }
-
-    /// The most arcs of a vertex: with twice as many all around it a record has room for it.
-    pub(super) const fn longest_row(self) -> usize {
-        (self.most / 2 - 64) / (self.weight + 10)
-    }
-
-    /// The most ghosts that a record has room for.
-    pub(super) const fn most_ghosts(self) -> usize {
-        self.most / (self.weight + 10)
-    }
-
-    /// A number of regions that so many vertices and arcs do not exceed, if no row is longer than `longest`.
-    pub(super) fn most_regions(self, vertices: usize, arcs: usize, longest: usize) -> u64 {
-        // A region ends where it has all vertices that it may have, or no room for one more row.
-        let filled = self.most - 64 - (self.weight + 10) * longest.min(self.longest_row());
-        let bytes = 6 * vertices as u128 + (self.weight as u128 + 10) * arcs as u128;
-        (vertices / self.vertices) as u64 + (bytes / filled as u128) as u64 + 1
-    }
-}
 
 /// The weights of arcs, as their bits.
 fn bits_of(graph: &Graph, arc: usize) -> u64 {
@@ -168,9 +124,9 @@ impl Writer<'_> {
             *row = at as u16;
             for arc in arcs_of(tail) {
                 let head = self.graph.csr().targets()[arc];
-                heads[at] = self.place_in(region, head).unwrap_or_else(|| {
-                    (MOST_VERTICES + ghosts.binary_search(&head).unwrap_or_default()) as u16
-                });
+                heads[at] = self
+                    .place_in(region, head)
+                    .unwrap_or_else(|| (MOST_VERTICES + ghosts.binary_search(&head).unwrap_or_default()) as u16);
                 let bits = bits_of(self.graph, arc).to_le_bytes();
                 weights[at * self.room.weight..][..self.room.weight].copy_from_slice(&bits[..self.room.weight]);
                 at += 1;

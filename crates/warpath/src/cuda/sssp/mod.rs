@@ -37,6 +37,7 @@ use super::device::{Device, Function, LaunchShape};
 use super::graph::Extent;
 pub(in crate::cuda) use super::semirings::NON_NEGATIVE;
 pub(crate) use super::semirings::{DeviceSemiring, MinPlusOnDevice, semirings_of};
+use super::semirings::{MANY, start};
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Unset, Values};
 use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights, with_weights};
 use crate::plan::Plan;
@@ -252,26 +253,6 @@ fn upload_weights(pool: &Pool, to: DeviceSlice<u32>, csr: &Csr) -> Result<()> {
     }
 }
 
-/// From here on one large copy is quicker than many small ones.
-const MANY: usize = 64;
-
-/// Gives every vertex no distance, and the sources a distance of zero.
-pub(in crate::cuda) fn start(pool: &Pool, distances: DeviceSlice<u32>, semiring: DeviceSemiring, sources: &[VertexId]) -> Result<()> {
-    let (words, unreachable) = (semiring.words() as usize, in_words(semiring.unreachable()));
-    let zero = &in_words(semiring.zero())[..words];
-    let place = |source: &VertexId| *source as usize * words;
-    if sources.len() < MANY && (words == 1 || unreachable[0] == unreachable[1]) {
-        pool.fill(distances, unreachable[0])?;
-        return sources.iter().try_for_each(|v| pool.upload(distances.part(place(v) as u64, words as u64), zero));
-    }
-    pool.upload_with(distances, distances.length() as usize, |range, piece| {
-        range.clone().zip(&mut *piece).for_each(|(index, word)| *word = unreachable[index % words]);
-        let later = &sources[sources.partition_point(|v| place(v) + words <= range.start)..];
-        let here = later.iter().flat_map(|v| place(v)..place(v) + words).take_while(|&index| index < range.end);
-        here.filter(|index| range.contains(index)).for_each(|index| piece[index - range.start] = zero[index % words]);
-    })
-}
-
 /// Raises the flags of these vertices and lowers all others.
 fn start_flags(pool: &Pool, flags: DeviceSlice<u8>, raised: &[VertexId]) -> Result<()> {
     if raised.len() < MANY {
@@ -286,11 +267,6 @@ fn start_flags(pool: &Pool, flags: DeviceSlice<u8>, raised: &[VertexId]) -> Resu
 /// How long an array of a flag for each vertex is: memory is filled in words of 4 bytes.
 fn flags_of(vertices: u64) -> u64 {
     vertices.next_multiple_of(4)
-}
-
-/// The lower word, then the upper one: as devices store numbers.
-fn in_words(bits: u64) -> [u32; 2] {
-    [bits as u32, (bits >> 32) as u32]
 }
 
 /// The threads of a block of Rejaud's kernels, unless they are set.

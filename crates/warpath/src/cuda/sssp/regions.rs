@@ -24,7 +24,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         source: "Meyer and Zeh 2003; Meyer and Sanders 2003",
         parameters: &[VERTICES, SLOTS, DELTA, STEPS, DISTANCES, PARTS, THREADS, BLOCKS],
         negative_weights: false,
-        seconds: regions::seconds,
+        seconds: |work| regions::seconds(work, 5.5e-6),
     },
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide, DeviceSemiring::Single, DeviceSemiring::Double],
     needs_transpose: |_| false,
