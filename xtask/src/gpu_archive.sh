@@ -47,10 +47,10 @@ for found in json.load(sys.stdin)["algorithms"]:
 forms() {
     algorithms "$1"
     case $1 in
-        bfs) printf '%s\n' queue:parents=true singh-bfs:order=true ;;
+        bfs) printf '%s\n' queue:parents=true singh-bfs:order=true regions:slots=0.02 ;;
         sssp)
             printf '%s\n' mask:coarsening=4,stride=strided bellman-ford:sync={outcore,incore,shared},edges=records \
-                work-efficient:lists=as-described,edges=records,sync={outcore,incore},rounds=timed
+                work-efficient:lists=as-described,edges=records,sync={outcore,incore},rounds=timed regions:vertices=64,slots=0.05
             ;;
         apsp) printf '%s\n' katz-kider:block=18 katz-kider:block=18,page=108 ;;
         closure) printf '%s\n' blocked-warshall:block=18 ;;
@@ -74,10 +74,11 @@ vertices() {
     ./warpath info "$1" "${reading[@]}" --weights unit --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["vertices"])'
 }
 
-# Whether an algorithm runs on this many vertices. All pairs suit some thousands, where searching from one source after
-# another takes minutes on purpose.
+# Whether an algorithm runs on a file with this many vertices. All pairs suit some thousands, where searching from one source after
+# another takes minutes on purpose. Regions take no vertices with hundreds of arcs.
 suits() {
     case $1:$2 in
+        *:regions*) [[ ${4##*/} =~ ^(NW|FLA|BAY|USA-road|luxembourg|delaunay|chesapeake) ]] ;;
         bfs:* | sssp:*) true ;;
         apsp:repeated-sssp | apsp:floyd-warshall-rows | apsp:katz-kider*) (($3 <= 5000)) ;;
         *) (($3 <= 16000)) ;;
@@ -335,7 +336,7 @@ if [[ " $parts " == *" graphs "* ]]; then
             wanted=()
             for algorithm in $(forms $problem); do
                 for file in "${!count[@]}"; do
-                    suits $problem "$algorithm" "${count[$file]}" && wanted+=("$problem" "$algorithm" "$file")
+                    suits $problem "$algorithm" "${count[$file]}" "$file" && wanted+=("$problem" "$algorithm" "$file")
                 done
             done
             ((${#wanted[@]} == 0)) || printf '%s\0' "${wanted[@]}" |
