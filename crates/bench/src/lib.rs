@@ -27,13 +27,14 @@
 //! A run goes from [`suite`] (what to measure) through `graphs` and `measure` (the clocks; every answer compared) to
 //! [`results`] (`results.jsonl`). From these come [`tables`] and [`report`], [`compare`] compares two
 //! runs, [`predictions`] holds the times against what the algorithms predict, and [`pages`] fills figures into Markdown.
-//! [`peers`] are other programs, [`datasets`] are graphs that can't be generated.
+//! [`peers`] are other programs, [`datasets`] are graphs that can't be generated. [`graph500`] is a benchmark with rules of its own.
 
 mod claims;
 pub mod compare;
 pub mod comparison;
 pub mod datasets;
 mod digest;
+pub mod graph500;
 mod graphs;
 mod jobs;
 mod machine;

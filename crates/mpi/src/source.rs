@@ -1,4 +1,4 @@
-//! Where the arcs of a graph come from: a generator, a `.wpg` file, or a graph in memory. Each rank draws or reads its part.
+//! Where the arcs of a graph come from: a generator, a file of rows, or a graph in memory. Each rank draws or reads its part.
 
 use std::ops::Range;
 use std::path::Path;
@@ -50,7 +50,7 @@ enum Origin {
 }
 
 impl<'g> Source<'g> {
-    /// A generated graph if `text` is the specification of one, such as `kron:20`, or else the `.wpg` file of this name.
+    /// A generated graph if `text` is the specification of one, such as `kron:20`, or else the `.wpg`, `.sg` or `.wsg` file of this name.
     ///
     /// # Errors
     ///
@@ -60,16 +60,7 @@ impl<'g> Source<'g> {
         let specification = text.to_str().filter(|name| Recipe::looks_like(name) && !text.exists());
         let form = match specification {
             Some(name) => Form::Generated(Recipe::beyond_one_machine(name)?),
-            None => {
-                std::fs::File::open(text).map_err(|error| Error::io(text, error))?;
-                if !StoredRows::is_stored(text) {
-                    return Err(Error::invalid(format!(
-                        "{}: ranks read generators and .wpg files that are not packed; `warpath convert` makes a .wpg of any graph",
-                        text.display()
-                    )));
-                }
-                Form::Stored(Box::new(StoredRows::open(text)?))
-            }
+            None => Form::Stored(Box::new(StoredRows::open(text)?)),
         };
         let weights = match (&form, weights) {
             (Form::Generated(recipe), Weighting::AsStored) if !recipe.keeps_lengths() => match recipe.weights() {

@@ -4,7 +4,7 @@
 //
 //   Warp        what a warp has in shared memory: a record, and distances
 //   Marker      notes for later rounds that a vertex fell
-//   visit       a warp relaxes a region until nothing changes there
+//   visit       a warp relaxes a region until nothing changes there, or for so many steps
 //   scan        the regions that wait are queued, if they are below a new threshold
 //   receive     what other devices found for this one's vertices
 //   run         the rounds
@@ -19,6 +19,8 @@ namespace regions {
 
 /// No distance at all.
 constexpr u64 nothing = ~0ull;
+/// The threshold moves twice as far where it moves after fewer rounds than these.
+constexpr u32 rounds_of_threshold = 8;
 /// No region has this slot.
 constexpr u32 nobody = ~0u;
 /// The lanes of a team, which take the arcs of a vertex side by side.
@@ -32,6 +34,7 @@ constexpr u32 messages_array = 0, numbers_array = 2;
 /// The state of the search. Every block keeps its own in shared memory, and decides the same from the same numbers, in one thread.
 template <class Distance>
 struct State {
+    double delta;        // how far the threshold moves
     Distance settled;    // nearer vertices have their final distance
     Distance threshold;
     u64 least;           // no vertex that waits is nearer
@@ -39,6 +42,7 @@ struct State {
     u32 round;
     u32 queued;          // regions of this device that are to be visited in this round
     u32 thresholds;
+    u32 rounds;          // since the threshold was set
     bool scans;          // whether this round looks for regions that have waited
     bool goes_on;
 };
@@ -224,7 +228,7 @@ __device__ __forceinline__ void send(const KernelArgument<Lane>& search, const p
     store(&search.messages[round % 2][search.messages_to[device] + place], message);
 }
 
-/// A warp relaxes the arcs of a region until nothing changes there, and tells others what leaves it.
+/// A warp relaxes the arcs of a region until nothing changes there or its steps are over, and tells others what leaves it.
 template <class Lane, bool has_weights>
 __device__ __forceinline__ void visit(const KernelArgument<Lane>& search, const peers::Peers& peers, const Warp<Lane>& warp,
                                       Marker<Lane>& next, u32 region, u32& missed) {
@@ -346,8 +350,9 @@ __device__ void receive(const KernelArgument<Lane>& search, const peers::Peers& 
 
 /// Decides about the next round. `active` is how many regions are queued and how many messages were sent on all devices.
 template <class Lane>
-__device__ void decide(const KernelArgument<Lane>& search, State<typename Lane::Distance>& state, u64 active, u64 least, bool cancelled) {
+__device__ void decide(State<typename Lane::Distance>& state, u64 active, u64 least, bool cancelled) {
     state.round++;
+    state.rounds++;
     state.least = min(state.least, least);
     state.scans = false;
     if (cancelled) {
@@ -361,7 +366,10 @@ __device__ void decide(const KernelArgument<Lane>& search, State<typename Lane::
         state.goes_on = false;
         return;
     }
-    state.threshold = Lane::further(static_cast<typename Lane::Distance>(state.least), search.delta);
+    // A threshold takes a round of its own, which is to be a small part.
+    if (state.rounds < rounds_of_threshold) state.delta *= 2;
+    state.rounds = 0;
+    state.threshold = Lane::further(static_cast<typename Lane::Distance>(state.least), state.delta);
     state.thresholds++;
     state.scans = true;
     state.least = nothing;
@@ -378,7 +386,7 @@ __device__ __forceinline__ void run(const KernelArgument<Lane>& search, const pe
     u32 missed = 0;
     if (threadIdx.x == 0) {
         // The regions of the sources wait.
-        state = State<Distance>{0, Lane::further(0, search.delta), nothing, 0, 1, 0, 1, true, true};
+        state = State<Distance>{search.delta, 0, Lane::further(0, search.delta), nothing, 0, 1, 0, 1, 0, true, true};
         least_of_block = nothing;
     }
     for (;;) {
@@ -437,10 +445,10 @@ __device__ __forceinline__ void run(const KernelArgument<Lane>& search, const pe
             state.queued = load(&turn->queued);
             state.visits += state.queued;
             if (peers.count == 1) {
-                decide(search, state, state.queued, load(&turn->least), load(&turn->cancelled) != 0);
+                decide<Lane>(state, state.queued, load(&turn->least), load(&turn->cancelled) != 0);
             } else {
                 const peers::Letter* const all = &peers.here->joined;
-                decide(search, state, load(&all->sums[0]), load(&all->least), load(&all->sums[1]) != 0);
+                decide<Lane>(state, load(&all->sums[0]), load(&all->least), load(&all->sums[1]) != 0);
                 if (state.scans && peers.targets_in_all > 0 && load(&all->sums[2]) == 0) state.goes_on = false;
             }
         }

@@ -12,7 +12,7 @@ pub struct BenchArguments {
     pub other: Option<BenchCommand>,
     /// The suite to run
     #[arg(long, value_name = "NAME", required_unless_present = "list",
-          value_parser = clap::builder::PossibleValuesParser::new(warpath_bench::Suite::names()))]
+          value_parser = clap::builder::PossibleValuesParser::new(warpath_bench::Suite::names().chain([warpath_bench::graph500::NAME])))]
     pub suite: Option<String>,
     /// List the suites, or with `--suite` its graphs and algorithms, and run nothing
     #[arg(long)]
@@ -23,7 +23,7 @@ pub struct BenchArguments {
     /// The rows to measure: `auto` for all that this machine can run, `cpu`, or `cuda[:N]`
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
-    /// The scale of generated graphs (2^N vertices), in the suites `gap` and `peers`
+    /// The scale of generated graphs (2^N vertices), in the suites `gap`, `peers` and `graph500`
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=30), help_heading = "Running")]
     pub scale: Option<u32>,
     /// Run only these experiments of the suite; `--list` prints their names

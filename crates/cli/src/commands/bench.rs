@@ -11,7 +11,7 @@ use warpath::formats::{PartialFile, check_output};
 use warpath_bench::comparison::Comparison;
 use warpath_bench::pages::{Page, Recorded};
 use warpath_bench::predictions::{self, Prediction};
-use warpath_bench::{Event, Options, Results, Suite, Tools, tables};
+use warpath_bench::{Event, Options, Results, Suite, Tools, graph500, tables};
 
 use crate::arguments::{BenchArguments, BenchCommand, FailOn, ShowProgress};
 use crate::exit_code::ExitCode;
@@ -49,6 +49,9 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
             return Ok(ExitCode::SUCCESS);
         }
         None => {}
+    }
+    if arguments.suite.as_deref() == Some(graph500::NAME) {
+        return run_graph500(&arguments);
     }
     let suite = arguments.suite.as_deref().map(Suite::named).transpose()?;
     if arguments.list {
@@ -89,6 +92,45 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         None => print::to_stdout(&tables::markdown(&suite, &results))?,
     }
     Ok(exit_code(&results))
+}
+
+/// Runs the Graph500 benchmark.
+fn run_graph500(arguments: &BenchArguments) -> Result<ExitCode, Failure> {
+    const SCALE: u32 = 20;
+    const ROOTS: usize = 64;
+    let others = [
+        ("--experiment", !arguments.experiment.is_empty()),
+        ("--graph", !arguments.graph.is_empty()),
+        ("--budget", arguments.budget.is_some()),
+        ("--timeout", arguments.timeout.is_some()),
+        ("--output", arguments.output.is_some()),
+    ];
+    if let Some((option, _)) = others.iter().find(|(_, is_set)| *is_set) {
+        return Err(Failure::usage(format!("`{option}` is not possible with `--suite {}`", graph500::NAME)));
+    }
+    let scale = arguments.scale.unwrap_or(if arguments.quick { 14 } else { SCALE });
+    let roots = if arguments.quick { 8 } else { ROOTS };
+    if arguments.list {
+        let mut table = Table::new();
+        table.row("suite", graph500::TITLE);
+        table.row("graph", format!("kron:{scale}"));
+        table.row("bfs, sssp", print::count(roots, "root", "roots"));
+        table.print()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let engine: Engine = arguments.engine.parse()?;
+    start_threads(None)?;
+    engine.check().map_err(|error| Failure::from(error).help("`--engine auto` runs what this machine can run"))?;
+    let control = progress::control(ShowProgress::Never);
+    let quiet = arguments.quiet;
+    let options = graph500::Options { scale, roots, engine };
+    let outcome = graph500::run(&options, &control, &mut |line| {
+        if !quiet {
+            print::to_stderr(line);
+        }
+    })?;
+    print::to_stdout(&outcome.text())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// This program as a worker, if packages are linked in.
@@ -164,6 +206,7 @@ fn list(suite: Option<&Suite>, quick: bool) -> Result<(), Failure> {
             let cases = suite.cases(quick).len();
             table.row(name, format!("{} ({})", suite.title, print::count(cases, "case", "cases")));
         }
+        table.row(graph500::NAME, graph500::TITLE);
         return table.print();
     };
     table.row("suite", suite.title.as_str());

@@ -153,7 +153,7 @@ fn bad_requests_get_one_error() {
     for (words, code, message) in [
         (search("grid:3x3", &["--source", "9"]), 2, "no vertex named `9`; its vertices are numbered 0..8"),
         (search("kron:12", &["--memory", "100K", "--output", &csv]), 3, "needs "),
-        (search(&text, &[]), 2, "ranks read generators and .wpg files"),
+        (search(&text, &[]), 2, "neither a .wpg file nor a .sg or .wsg file"),
     ] {
         let list: Vec<&str> = words.iter().map(String::as_str).collect();
         check(&mut launch(Role::Command, 3, &list), &words, code, message);

@@ -145,7 +145,7 @@ impl Parts {
         self.0[part] as usize..self.0[part + 1] as usize
     }
 
-    /// For each part how many arcs lead from there to each other one. O(E) work if there are several.
+    /// For each part how many arcs lead from there to each other one. O(E parts) work if there are several.
     pub(super) fn arcs_between(&self, graph: &Graph) -> Vec<Vec<u64>> {
         let count = self.count();
         let of_part = |part: usize| {
@@ -247,8 +247,11 @@ impl Peers {
     }
 }
 
-/// An error unless all of these devices reach each other's memory.
+/// An error unless all of these devices, of which there may be [`MOST`], reach each other's memory.
 pub(crate) fn check_reach(devices: &[Arc<dyn Device>]) -> Result<()> {
+    if devices.len() > MOST {
+        return Err(Error::invalid(format!("{} devices are more than the {MOST} that search together", devices.len())));
+    }
     for (place, one) in devices.iter().enumerate() {
         for other in devices.iter().enumerate().filter(|(there, _)| *there != place).map(|(_, other)| other) {
             if !one.reaches(&**other)? {

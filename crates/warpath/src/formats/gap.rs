@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::entry::FormatEntry;
 use super::rows::{Rows, vertex_count, wants_weights};
-use super::{Opened, ReadOptions, stream_error};
+use super::{Opened, ReadOptions, RowRange, about, stream_error};
 use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, WeightKind, Weights};
 use crate::huge_pages::on_huge_pages;
 use crate::memory;
@@ -140,6 +140,91 @@ fn read(opened: &Opened, options: &ReadOptions) -> Result<Graph> {
     } else {
         let weights: Vec<u32> = bytemuck::allocation::cast_vec(weights);
         Rows { offsets, targets, weights }.into_graph(direction, labels, None, options)
+    }
+}
+
+/// A file of which rows are read one range at a time.
+pub(super) struct GapRows {
+    opened: Opened,
+    layout: Layout,
+}
+
+impl GapRows {
+    /// `None` if the size of the file does not match its header.
+    pub(super) fn new(opened: Opened) -> Option<Self> {
+        let layout = Layout::of(&opened)?;
+        Some(GapRows { opened, layout })
+    }
+
+    pub(super) fn vertices(&self) -> u64 {
+        self.layout.vertices as u64
+    }
+
+    pub(super) fn arcs(&self) -> u64 {
+        self.layout.arcs as u64
+    }
+
+    pub(super) fn is_directed(&self) -> bool {
+        self.layout.directed
+    }
+
+    pub(super) fn weight_kind(&self) -> WeightKind {
+        if self.layout.weighted { WeightKind::U32 } else { WeightKind::Unit }
+    }
+
+    /// How many arcs leave the vertices before `vertex`.
+    pub(super) fn arcs_before(&self, vertex: u64) -> Result<u64> {
+        let mut bytes = [0; 8];
+        let at = self.layout.offsets().start as u64 + 8 * vertex.min(self.vertices());
+        self.opened.read_at(at, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Reads some rows. O(rows + arcs).
+    pub(super) fn read(&self, rows: Range<u64>, with_weights: bool) -> Result<RowRange> {
+        self.rows(rows, with_weights).map_err(|error| about(error, self.opened.name()))
+    }
+
+    fn rows(&self, rows: Range<u64>, with_weights: bool) -> Result<RowRange> {
+        let refused = |message: String| Err(InputError::new(message).into());
+        let count = (rows.end - rows.start) as usize;
+        let mut offsets = memory::zeroed::<u64>("offsets of vertices", count + 1)?;
+        let at = self.layout.offsets().start as u64 + 8 * rows.start;
+        self.opened.read_at(at, bytemuck::cast_slice_mut(&mut offsets))?;
+        let (first, last) = (offsets[0], offsets[count]);
+        if let Some(row) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+            return refused(format!("the offset of vertex {} is below the one before it", rows.start + row as u64 + 1));
+        }
+        let ends = if rows.end == self.vertices() { last == self.arcs() } else { last <= self.arcs() };
+        if (rows.start == 0 && first != 0) || !ends {
+            return refused(format!("the rows run from {first} to {last}, but there are {} entries", self.arcs()));
+        }
+        offsets.iter_mut().for_each(|offset| *offset -= first);
+
+        let words_of_arc = if self.layout.weighted { 2 } else { 1 };
+        let mut words = memory::zeroed::<u32>("arcs of some rows", (last - first) as usize * words_of_arc)?;
+        let at = self.layout.arcs().start as u64 + 4 * words_of_arc as u64 * first;
+        self.opened.read_at(at, bytemuck::cast_slice_mut(&mut words))?;
+        self.opened.check_unchanged()?;
+        let weights = if with_weights && self.layout.weighted {
+            let mut weights = memory::with_capacity("weights of arcs", words.len() / 2)?;
+            weights.extend(words.chunks_exact(2).map(|arc| arc[1]));
+            if let Some(&weight) = weights.iter().find(|&&weight| weight > i32::MAX as u32) {
+                return refused(format!("a weight is {}, below 0", weight as i32));
+            }
+            Weights::U32(weights)
+        } else {
+            Weights::unit((last - first) as usize)
+        };
+        if self.layout.weighted {
+            let heads = words.len() / 2;
+            (0..heads).for_each(|arc| words[arc] = words[2 * arc]);
+            words.truncate(heads);
+        }
+        if let Some(head) = words.iter().find(|&&head| u64::from(head) >= self.vertices()) {
+            return refused(format!("vertex {head} is out of range: there are {} vertices", self.vertices()));
+        }
+        Ok(RowRange { offsets, targets: words, weights })
     }
 }
 
@@ -304,6 +389,51 @@ mod tests {
         let found = written(&graph, Format::Gap).unwrap();
         assert_eq!(found, [&out_half[..], &in_half[HEADER..]].concat());
         assert_eq!(found.len(), expected.len());
+    }
+
+    #[test]
+    fn rows_are_read_one_range_at_a_time() {
+        use crate::formats::StoredRows;
+        let stored = |bytes: &[u8]| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), bytes).unwrap();
+            StoredRows::open(file.path())
+        };
+        for (name, graph) in all_graphs() {
+            let Ok(bytes) = written(&graph, Format::Gap) else { continue };
+            let expected = read_like(&graph, Format::Gap, bytes.clone()).unwrap();
+            let (Ok(file), false) = (stored(&bytes), expected.has_negative_weights()) else { continue };
+            let vertices = expected.vertices() as u64;
+            assert_eq!((file.vertices(), file.arcs()), (vertices, graph.arcs() as u64), "{name}");
+            assert_eq!(file.is_directed(), graph.is_directed());
+            let with_weights = file.weight_kind() == WeightKind::U32;
+            let mut arcs = Vec::new();
+            for rows in [0..vertices / 3, vertices / 3..vertices] {
+                assert_eq!(file.arcs_before(rows.start).unwrap(), graph.csr().offsets()[rows.start as usize]);
+                assert_eq!(file.names(rows.clone()).unwrap().len(), rows.end - rows.start);
+                let part = file.read(rows.clone(), true).unwrap();
+                let weight = |arc: usize| match &part.weights {
+                    Weights::U32(weights) => f64::from(weights[arc]),
+                    _ => 1.0,
+                };
+                assert_eq!(matches!(part.weights, Weights::U32(_)), with_weights);
+                for (row, v) in rows.enumerate() {
+                    let row = part.offsets[row] as usize..part.offsets[row + 1] as usize;
+                    arcs.extend(row.map(|arc| (v as VertexId, part.targets[arc], weight(arc))));
+                }
+            }
+            assert!(expected.edges().eq(arcs), "{name}");
+        }
+        let read = |bytes: &[u8], rows: Range<u64>| stored(bytes).unwrap().read(rows, true).unwrap_err().to_string();
+        let wrong = read(&file(0, 2, 2, &[0, 3, 2], &[1, 0]), 0..2);
+        assert!(wrong.ends_with("the offset of vertex 2 is below the one before it"), "{wrong}");
+        let wrong = read(&file(0, 2, 2, &[0, 1, 1], &[1, 0]), 1..2);
+        assert!(wrong.ends_with("the rows run from 1 to 1, but there are 2 entries"), "{wrong}");
+        let wrong = read(&file(0, 2, 2, &[0, 1, 2], &[1, 2]), 1..2);
+        assert!(wrong.ends_with("vertex 2 is out of range: there are 2 vertices"), "{wrong}");
+        let wrong = read(&file(0, 2, 2, &[0, 1, 2], &[1, 5, 0, -5_i32 as u32]), 0..2);
+        assert!(wrong.ends_with("a weight is -5, below 0"), "{wrong}");
+        assert!(stored(b"0 1\n").is_err());
     }
 
     #[test]

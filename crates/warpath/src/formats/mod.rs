@@ -35,6 +35,7 @@ mod pajek;
 mod partial_file;
 mod rows;
 mod stored_arrays;
+mod stored_rows;
 mod stream;
 #[cfg(test)]
 mod testing;
@@ -57,7 +58,7 @@ pub use notes::Notes;
 pub use packed_file::PackedFile;
 pub use partial_file::PartialFile;
 pub use stored_arrays::StoredArrays;
-pub use wpg::{RowRange, StoredRows};
+pub use stored_rows::{RowRange, StoredRows};
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::memory::{no_threads, spendable};

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::costs::{COPYING, HANDING_OVER, Predicted};
 use super::decision::{Decision, Manner, Placed, only_on_cuda};
-use super::facts::{OnDevice, transpose_bytes};
+use super::facts::{OnDevice, is_by_regions, layouts_of_regions, transpose_bytes};
 use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources, partitioned, regions, zero_copy};
 use crate::cuda::peers::with_parts;
+use crate::cuda::regions::suits;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
 use crate::team::Team;
@@ -239,13 +240,18 @@ impl Bfs {
 
     /// The algorithm of the CUDA engine for this search; where nothing else was asked for, with the graph shared out among several
     /// devices if that is quicker; and why. If the device has too little memory for it, the search takes the first of these that
-    /// fits: region by region, if levels are many and short, with ever fewer regions on the device; the graph shared out; its arcs in the
+    /// fits: region by region, if levels are many and short, with ever fewer records on the devices; the graph shared out; its arcs in the
     /// host's memory. A search that is not alone has one device.
     fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::BfsAlgorithm>>, String)> {
         const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
         let find = |layout: &str| solver.facts.bfs.get(Some(layout), || find_on_cuda(solver, Some(layout)));
-        let several = alone && self.algorithm.is_none() && solver.may_share_out();
-        let chosen = self.on_cuda(solver)?;
+        let shares = alone && solver.may_share_out();
+        let several = shares && self.algorithm.is_none();
+        let devices = if shares { solver.devices_asked_for() } else { 1 };
+        let chosen = match self.algorithm.as_deref().filter(|text| shares && is_by_regions(text)) {
+            Some(asked) => find(&with_parts(asked, devices))?,
+            None => self.on_cuda(solver)?,
+        };
         if several {
             let together = find(PARTITIONED)?;
             let seconds = |one: &OnDevice<cuda::BfsAlgorithm>| {
@@ -261,16 +267,10 @@ impl Bfs {
         };
         let by_regions = match &self.algorithm {
             Some(asked) => asked == regions::ALGORITHM.info.name,
-            None => regions::suits(&solver.graph_facts()),
+            None => suits(&solver.graph_facts()),
         };
-        let shared_regions = with_parts(regions::ALGORITHM.info.name, solver.devices_asked_for());
-        let mut layouts: Vec<&str> = Vec::new();
-        if by_regions {
-            let [all, fewer @ ..] = &regions::LAYOUTS;
-            layouts.push(all);
-            layouts.extend(several.then_some(&*shared_regions));
-            layouts.extend(fewer);
-        }
+        let regions = if by_regions { layouts_of_regions(devices) } else { Vec::new() };
+        let mut layouts: Vec<&str> = regions.iter().map(String::as_str).collect();
         layouts.extend(several.then_some(PARTITIONED));
         layouts.extend(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten());
         solver.that_fits(chosen, &layouts, find)
@@ -279,10 +279,6 @@ impl Bfs {
     /// The algorithm of the CUDA engine for this search, and its plan.
     fn on_cuda(&self, solver: &Solver) -> Result<Arc<OnDevice<cuda::BfsAlgorithm>>> {
         let asked = self.algorithm.as_deref();
-        let devices = solver.devices_asked_for();
-        let is_by_regions = asked.and_then(|text| text.split(':').next()) == Some(regions::ALGORITHM.info.name);
-        let shared = asked.filter(|_| is_by_regions && devices > 1).map(|text| with_parts(text, devices));
-        let asked = shared.as_deref().or(asked);
         solver.facts.bfs.get(asked, || find_on_cuda(solver, asked))
     }
 

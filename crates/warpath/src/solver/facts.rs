@@ -10,6 +10,8 @@ use super::Solver;
 use super::costs::in_words;
 use crate::algorithms::{GraphFacts, Parameters, Workload};
 use crate::cuda::bfs::BfsAlgorithm;
+use crate::cuda::peers::with_parts;
+use crate::cuda::regions::LAYOUTS;
 use crate::cuda::sssp::SsspAlgorithm;
 use crate::graph::{Graph, VertexId, Weights};
 use crate::{Bytes, Plan, Result, memory};
@@ -166,6 +168,23 @@ impl Solver {
     }
 }
 
+/// Whether the text names the search region by region.
+pub(super) fn is_by_regions(algorithm: &str) -> bool {
+    algorithm.split(':').next() == Some(LAYOUTS[0])
+}
+
+/// The layouts of a search region by region, for one device or for so many that share the regions: with all records on one, on all, with ever fewer on
+/// one, and on all.
+pub(super) fn layouts_of_regions(devices: usize) -> Vec<String> {
+    let (all, fewer) = LAYOUTS.split_at(1);
+    let alone = |layouts: &[&str]| layouts.iter().map(|&layout| layout.to_owned()).collect::<Vec<_>>();
+    let shared = |layouts: &[&str]| {
+        let layouts = layouts.iter().filter(|_| devices > 1);
+        layouts.map(|layout| with_parts(layout, devices)).collect::<Vec<_>>()
+    };
+    [alone(all), shared(all), alone(fewer), shared(fewer)].concat()
+}
+
 /// The mean share of the vertices that is reached from vertices spread over the graph: from at most 256 of them, until twice as much
 /// as the graph has was looked at.
 fn sample_reached(graph: &Graph) -> Result<f64> {
@@ -279,7 +298,7 @@ mod tests {
                 }
             }
             let least = bytes_of(layouts[layouts.len() - 1]);
-            match open(least - 1).solve(with(request, name)) {
+            match open(least - 1).solve(with(request, layouts[layouts.len() - 1])) {
                 Err(Error::OutOfMemory { needed, available, .. }) => {
                     assert_eq!((needed, available), (least, least - 1))
                 }
@@ -298,8 +317,8 @@ mod tests {
         searches_keep_what_fits(&graph, &Bfs::from(5), breadth_first, &cuda::bfs::zero_copy::LAYOUTS);
         // What `multi-hop` prepares needs more than the graph.
         let roads = crate::generate("roads:4100,weights=1..100").unwrap();
-        searches_keep_what_fits(&roads, &Sssp::from(5), by_weights, &cuda::sssp::regions::LAYOUTS);
-        searches_keep_what_fits(&roads, &Bfs::from(5), breadth_first, &cuda::bfs::regions::LAYOUTS);
+        searches_keep_what_fits(&roads, &Sssp::from(5), by_weights, &cuda::regions::LAYOUTS);
+        searches_keep_what_fits(&roads, &Bfs::from(5), breadth_first, &cuda::regions::LAYOUTS);
     }
 
     #[test]

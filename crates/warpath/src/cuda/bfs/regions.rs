@@ -31,21 +31,6 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare_on_several: Some(prepare),
 };
 
-/// Whether it is right for a graph.
-pub(crate) use crate::cuda::regions::suits;
-
-/// This algorithm with ever fewer records on the device.
-pub(crate) const LAYOUTS: [&str; 8] = [
-    "regions",
-    "regions:slots=0.5",
-    "regions:slots=0.25",
-    "regions:slots=0.1",
-    "regions:slots=0.05",
-    "regions:slots=0.03",
-    "regions:slots=0.02",
-    "regions:slots=0.01",
-];
-
 /// No weights, and levels of 32 bits.
 const KIND: Kind = Kind { bytes_of_weight: 0, words_of_distance: 1 };
 

@@ -1,4 +1,5 @@
-//! The devices that tests run on: the emulator, and the GPUs if there are any.
+//! The devices that tests run on: the emulator, and the GPUs if there are any. With the environment variable
+//! `WARPATH_TEST_GPUS_ALONE`, which the archive of tests for GPUs sets, the emulator is left out: it takes most of the time.
 
 use std::sync::Arc;
 
@@ -17,11 +18,10 @@ pub(crate) fn devices(seed: u64) -> Vec<Arc<dyn Device>> {
 pub(crate) fn several(count: usize, seed: u64) -> Vec<Vec<Arc<dyn Device>>> {
     let mut kinds: Vec<Vec<Arc<dyn Device>>> = Vec::new();
     #[cfg(emulator)]
-    kinds.push(
-        (0..count as u32)
-            .map(|ordinal| Arc::new(Emulator::numbered(seed + u64::from(ordinal), ordinal)) as Arc<dyn Device>)
-            .collect(),
-    );
+    if std::env::var_os("WARPATH_TEST_GPUS_ALONE").is_none() {
+        let emulated = |ordinal| Arc::new(Emulator::numbered(seed + u64::from(ordinal), ordinal)) as Arc<dyn Device>;
+        kinds.push((0..count as u32).map(emulated).collect());
+    }
     #[cfg(feature = "cuda")]
     if let Some(last) = crate::cuda::devices().ok().and_then(|there| there.len().checked_sub(1)) {
         let ordinals = (0..count as u32).map(|ordinal| ordinal.min(last as u32));

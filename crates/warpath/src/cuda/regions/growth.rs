@@ -2,7 +2,7 @@
 //!
 //! A region grows breadth-first until it has as many vertices as it may have, or its record is full. The next one begins at a vertex on the
 //! rim of an earlier one, the first that is left, so regions cover the graph as a flood does. Where nothing is left on a rim, the
-//! region goes on at the first vertex that is left anywhere: only the last region of a part may be small.
+//! region goes on at the first vertex that is left anywhere. So regions are full, but for the last one of a part and those before long rows.
 //!
 //! On the roads of the North-West of the US 7 of 100 arcs leave their region of 256 vertices.
 //!

@@ -2,25 +2,24 @@
 //! regions on the device or in the host's memory.
 //!
 //! Level by level such a search is a chain of thousands of barriers and loads, with little work between them. Here vertices are put
-//! into regions of up to 256 that are near each other (`growth.rs`). A warp brings the record of a region (`records.rs`) and the
-//! distances of its vertices to shared memory, and relaxes there until nothing changes: a search goes through ten levels or more without
-//! meeting anybody. Then it writes back what fell, tells the regions around what leaves it, and queues them for the next round. A *threshold*
+//! into regions of 128 that are near each other (`growth.rs`). A warp brings the record of a region (`records.rs`) and the
+//! distances of its vertices to shared memory, and relaxes there until nothing changes, at most eight times: all wait for the slowest one. So a search goes
+//! through up to eight levels without a barrier. Then the warp writes back what fell, tells the regions around what leaves it, and queues them for the next round. A *threshold*
 //! keeps searches from going far along detours: vertices at or above it wait. When nothing is left below it moves on by `delta`
-//! from the least distance that waits. Distances only fall, and each that fell is expanded, so when nothing waits they are those of
+//! from the least distance that waits, and farther where little waits. Distances only fall, and each that fell is expanded, so when nothing waits they are those of
 //! shortest paths, whatever the order.
 //!
 //! Records lie in pinned memory of the host. The device has *slots* for some of them, or all: a record that was brought over the bus gets
 //! the slot of its number, unless the region that has it is searched at that time. A search passes through a region within a few
-//! rounds, so a few slots are enough for each record to come over the bus about once in a search.
+//! rounds, so a few slots are enough for each record to come over the bus once or twice in a search.
 //!
 //! *Several devices* have the regions of one range of vertices each. What a region finds for a vertex of another device is a message in the
 //! memory of its own, which the other reads after the meeting that ends the round: a meeting for several levels.
 //!
-//! A device takes 4 bytes for each vertex (8 for wide distances), some 50 for each region, and 4,096, 6,144 or 8,192 for each slot (for
-//! weights of 0, 4 and 8 bytes). Vertices with very many arcs do not fit a record: such graphs are refused.
+//! A device takes 4 bytes for each vertex (8 for wide distances), some 50 for each region, 2,048, 3,072 or 4,096 for each slot (for
+//! weights of 0, 4 and 8 bytes), and 32 for each arc that leads to another device. Vertices with very many arcs do not fit a record: such graphs are refused.
 //!
-//! Work O(V + E) for each of the some five visits of a region; span O(rounds) barriers, each round as long as the longest path of arcs in
-//! one region.
+//! Work O(V + E) for each of the some seven visits of a region; span O(rounds) barriers, and in each round up to eight steps.
 //!
 //! Source: ours. The threshold is that of delta-stepping (Meyer and Sanders 2003); that one part of the graph after another is relaxed to the
 //! end is known from searches on external memory (Meyer and Zeh 2003, "I/O-efficient undirected shortest paths") and from asynchronous
@@ -41,9 +40,9 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use self::parameters::USUAL_STEPS;
-pub(crate) use self::parameters::suits;
 pub(super) use self::parameters::{BLOCKS, DELTA, SLOTS, STEPS, THREADS, VERTICES, delta_for, seconds};
+pub(crate) use self::parameters::{LAYOUTS, suits};
+use self::parameters::{USUAL_STEPS, USUAL_VERTICES};
 use self::records::{Records, Writer};
 use self::room::{Room, UNIT};
 use super::device::arena::{Arena, plan_of};
@@ -142,7 +141,7 @@ pub(super) struct Kind {
 
 impl Kind {
     fn room(self, parameters: &Parameters) -> Room {
-        let vertices = parameters.get(VERTICES.name).map_or(room::MOST_VERTICES, |most| most as usize);
+        let vertices = parameters.get(VERTICES.name).unwrap_or(USUAL_VERTICES) as usize;
         Room::of(vertices.clamp(1, room::MOST_VERTICES), self.bytes_of_weight)
     }
 }
@@ -230,19 +229,20 @@ fn layout(arena: &mut Arena<'_>, kind: Kind, parameters: &Parameters, part: &Par
     }
 }
 
-/// The plan of the part that takes most.
+/// The plan of the part that takes most, and of the records of all parts.
 pub(super) fn plan(graph: &Graph, kind: Kind, parameters: &Parameters) -> Plan {
+    /// Header, end of the rows and what fills up a record; where its members begin.
+    const BYTES_OF_REGION: u64 = 48;
     let parts = Part::all(graph, &Parts::planned(graph, parameters), kind.room(parameters));
-    let plans = parts.iter().enumerate().map(|(rank, part)| {
-        let mut plan = plan_of(|arena| layout(arena, kind, parameters, part, rank));
-        let arcs = peers::arcs_of(graph, &part.vertices).len();
-        let bytes = (16 * part.most_regions as usize + 6 * part.vertices.len())
-            .saturating_add(arcs.saturating_mul(kind.bytes_of_weight + 10));
-        plan.memory("records of regions in pinned memory", bytes as u64);
-        plan
-    });
+    let plans = parts.iter().enumerate();
+    let plans = plans.map(|(rank, part)| plan_of(|arena| layout(arena, kind, parameters, part, rank)));
     let mut plan = plans.max_by_key(Plan::device_bytes).unwrap_or_default();
-    plan.memory("positions of vertices in regions", 4 * graph.vertices() as u64);
+    let regions: u64 = parts.iter().map(|part| part.most_regions).sum();
+    let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
+    let bytes_of_arc = kind.bytes_of_weight as u64 + 10;
+    let records = (BYTES_OF_REGION * regions + 6 * vertices).saturating_add(arcs.saturating_mul(bytes_of_arc));
+    plan.memory("records of regions in pinned memory", records);
+    plan.memory("regions while they grow", 12 * vertices);
     plan
 }
 
@@ -403,6 +403,10 @@ pub(super) struct OnDevices {
 impl OnDevices {
     /// Makes regions and puts them there.
     pub(super) fn new(devices: &[Arc<dyn Device>], graph: &Graph, made: &Making<'_>) -> Result<Self> {
+        let asked = made.parameters.get(VERTICES.name).unwrap_or(USUAL_VERTICES);
+        if asked > room::MOST_VERTICES as f64 {
+            return Err(Error::invalid(format!("`vertices={asked}` is more than {}", room::MOST_VERTICES)));
+        }
         let (room, longest) = (made.kind.room(made.parameters), greatest_degree(graph.csr().offsets()));
         let most = room.longest_row();
         if longest > most {
@@ -427,6 +431,8 @@ impl OnDevices {
                 let place = |begin: u64| {
                     u32::try_from(begin).map_err(|_| Error::invalid("too many arcs lead to other devices"))
                 };
+                // All places up to the end fit.
+                place(begins[rank][begins.len()])?;
                 member.argument.messages_to[other] = place(begins[rank][other])?;
                 member.argument.messages_from[other] = place(begins[other][rank])?;
             }

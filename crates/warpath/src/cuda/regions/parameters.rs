@@ -1,6 +1,5 @@
 //! What can be set of a search region by region, where it is right, and how long it takes.
 
-use super::room::MOST_VERTICES;
 use crate::algorithms::{GraphFacts, Parameter, Unset, Values, Workload};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, LEAST_THREADS};
 use crate::cuda::peers::PARTS;
@@ -19,8 +18,11 @@ pub(in crate::cuda) const SLOTS: Parameter = Parameter {
 pub(in crate::cuda) const VERTICES: Parameter = Parameter {
     name: "vertices",
     summary: "the most vertices of a region, up to 256",
-    values: Values::Or(&Values::AtLeast(1.0), Unset::Number(MOST_VERTICES as f64)),
+    values: Values::Or(&Values::AtLeast(1.0), Unset::Number(USUAL_VERTICES)),
 };
+
+/// On roads the quickest.
+pub(super) const USUAL_VERTICES: f64 = 128.0;
 
 /// How long a warp stays in a region.
 pub(in crate::cuda) const STEPS: Parameter = Parameter {
@@ -35,7 +37,7 @@ pub(super) const USUAL_STEPS: f64 = 8.0;
 /// How far the threshold moves.
 pub(in crate::cuda) const DELTA: Parameter = Parameter {
     name: "delta",
-    summary: "how far the threshold moves",
+    summary: "how far the threshold moves at first; twice as far after fewer than eight rounds",
     values: Values::Or(
         &Values::AtLeast(f64::MIN_POSITIVE),
         Unset::InWords(|| format!("{WEIGHTS_OF_DELTA} typical weights")),
@@ -83,3 +85,15 @@ pub(crate) fn suits(facts: &GraphFacts) -> bool {
 pub(in crate::cuda) fn delta_for(typical_weight: f64) -> f64 {
     WEIGHTS_OF_DELTA * typical_weight
 }
+
+/// A search with ever fewer records on the device.
+pub(crate) const LAYOUTS: [&str; 8] = [
+    "regions",
+    "regions:slots=0.5",
+    "regions:slots=0.25",
+    "regions:slots=0.1",
+    "regions:slots=0.05",
+    "regions:slots=0.03",
+    "regions:slots=0.02",
+    "regions:slots=0.01",
+];

@@ -3,6 +3,9 @@
 /// The most vertices of a region: a lane of a warp has eight of them.
 pub(super) const MOST_VERTICES: usize = 256;
 
+/// Smaller regions have the records of regions of so many vertices, for long rows.
+const LEAST_ROOM: usize = 128;
+
 /// Records begin at multiples of so many bytes.
 pub(super) const UNIT: usize = 16;
 
@@ -18,9 +21,10 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// For regions of so many vertices, and weights of so many bytes; 0 if there are none. 256 vertices of a road network fit.
+    /// For regions of so many vertices, and weights of so many bytes; 0 if there are none. So many vertices of a road network fit.
     pub(super) const fn of(vertices: usize, weight: usize) -> Self {
-        Room { weight, vertices, most: 4096 + 512 * weight }
+        let room = if vertices < LEAST_ROOM { LEAST_ROOM } else { vertices };
+        Room { weight, vertices, most: room * (16 + 2 * weight) }
     }
 
     /// The bytes of a record of so many vertices, arcs and ghosts.

@@ -16,8 +16,8 @@ const UNDER_TEST: [&str; 5] = [
 ];
 
 /// Graphs with few arcs a vertex, on which searches go region by region.
-fn takes(graph: &Graph, bytes_of_weight: usize) -> bool {
-    greatest_degree(graph.csr().offsets()) <= Room::of(MOST, bytes_of_weight).longest_row()
+fn takes(graph: &Graph) -> bool {
+    greatest_degree(graph.csr().offsets()) <= Room::of(1, 0).longest_row()
 }
 
 fn draw(random: &mut Random, vertices: u64, count: usize) -> Vec<VertexId> {
@@ -34,7 +34,7 @@ fn agrees_by_weights<W: TestWeight>(seed: u64) {
     for (turn, (name, graph)) in one_of_every_shape::<W>(seed).into_iter().enumerate() {
         let vertices = graph.vertices() as u64;
         let is_large = vertices > 600 || graph.arcs() > 4000;
-        if vertices == 0 || is_large || graph.has_negative_weights() || !takes(&graph, 8) {
+        if vertices == 0 || is_large || graph.has_negative_weights() || !takes(&graph) {
             continue;
         }
         let drawn = draw(&mut random, vertices, 3);
@@ -86,7 +86,7 @@ fn regions_agree_breadth_first() {
     let mut random = Random(5);
     for (turn, (name, graph)) in one_of_every_shape::<Unit>(5).into_iter().enumerate() {
         let vertices = graph.vertices() as u64;
-        if vertices == 0 || vertices > 1000 || graph.arcs() > 6000 || !takes(&graph, 0) {
+        if vertices == 0 || vertices > 1000 || graph.arcs() > 6000 || !takes(&graph) {
             continue;
         }
         let drawn = draw(&mut random, vertices, 3);
@@ -197,7 +197,29 @@ fn graphs_with_hubs_are_refused() {
     for device in devices(9) {
         let solver = Solver::builder(star.clone()).threads(1).device(device).open().unwrap();
         let error = solver.solve(Bfs::from(0).algorithm("regions")).unwrap_err().to_string();
-        assert!(error.contains("up to 198 arcs each; some vertex has 999"), "{error}");
+        let too_many = solver.solve(Bfs::from(0).algorithm("regions:vertices=257")).unwrap_err().to_string();
+        assert!(too_many.contains("`vertices=257` is more than 256"), "{too_many}");
+        assert!(error.contains("up to 96 arcs each; some vertex has 999"), "{error}");
+    }
+}
+
+/// Asked for on two devices, both have a part; where searches are not alone, each has one device.
+#[test]
+fn devices_share_a_search_that_is_alone() {
+    let graph = generate("roads:2000,weights=1..9").unwrap();
+    let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().sssp(3).unwrap();
+    for devices in devices_that_reach_each_other(2, 11) {
+        let solver = Solver::builder(graph.clone()).threads(1).devices(devices).open().unwrap();
+        let request = Sssp::from(3).algorithm("regions");
+        assert_eq!(solver.decide(&request).unwrap().algorithm(), "regions:parts=2");
+        let tree = solver.solve(request.clone()).unwrap();
+        assert_eq!(tree.distances(), expected.distances());
+        assert!(tree.report().statistics.contains(&("devices", 2)), "{:?}", tree.report());
+        let on_one = |tree: crate::ShortestPathTree| {
+            assert!(tree.report().statistics.contains(&("devices", 1)), "{:?}", tree.report());
+            Ok(())
+        };
+        solver.solve_each(request, &[3, 5], on_one).unwrap();
     }
 }
 

@@ -35,6 +35,7 @@ use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, LaunchShape};
 use super::graph::Extent;
+use super::neighborhoods;
 pub(in crate::cuda) use super::semirings::NON_NEGATIVE;
 pub(crate) use super::semirings::{DeviceSemiring, MinPlusOnDevice, semirings_of};
 use super::semirings::{MANY, start};
@@ -180,6 +181,10 @@ pub(crate) static OVER_HIERARCHY: AlgorithmInfo = AlgorithmInfo {
 pub(crate) fn choose(graph: &GraphFacts) -> (&'static str, String) {
     if let Some(reason) = multi_hop::suits(graph) {
         return (multi_hop::ALGORITHM.info.name, reason);
+    }
+    let is_float = matches!(graph.weight_kind, WeightKind::F32 | WeightKind::F64);
+    if let (true, Some(reason)) = (is_float, neighborhoods::suits(graph)) {
+        return (regions::ALGORITHM.info.name, reason);
     }
     let (name, reason) = match graph.weight_kind {
         WeightKind::I32 => (bellman_ford::ALGORITHM.info.name, "weights are signed"),

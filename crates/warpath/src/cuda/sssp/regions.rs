@@ -33,17 +33,9 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     prepare_on_several: Some(prepare),
 };
 
-/// Whether it is right for a graph.
-pub(crate) use crate::cuda::regions::suits;
-
-/// This algorithm with ever fewer records on the device.
-pub(crate) const LAYOUTS: [&str; 10] = [
-    "regions",
-    "regions:slots=0.5",
-    "regions:slots=0.25",
-    "regions:slots=0.1",
-    "regions:slots=0.05",
-    "regions:distances=32,slots=0.07",
+/// This algorithm with distances of 32 bits and ever fewer records on the device.
+pub(crate) const NARROW_LAYOUTS: [&str; 5] = [
+    "regions:distances=32,slots=0.1",
     "regions:distances=32,slots=0.05",
     "regions:distances=32,slots=0.03",
     "regions:distances=32,slots=0.02",

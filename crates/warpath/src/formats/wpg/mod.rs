@@ -38,7 +38,7 @@ mod part;
 mod read;
 mod write;
 
-pub use part::{RowRange, StoredRows};
+pub(super) use part::WpgRows;
 use read::read;
 pub(super) use write::write;
 

@@ -1,82 +1,49 @@
 //! Some rows of a `.wpg` file, for those who keep only a part of its graph each.
 
 use std::ops::Range;
-use std::path::Path;
 
 use super::read::{copy_sections, damaged, read_header, read_names, zeros};
 use super::{DIRECTED, Header, MAGIC, NAMES, OFFSETS, STRINGS, Section, TARGETS, TEXT, WEIGHT_KINDS, WEIGHTS};
-use crate::formats::{Opened, ReadOptions, about};
+use crate::formats::{Opened, RowRange, about};
 use crate::graph::{Labels, VertexId, WeightKind, Weights};
 use crate::{Control, Error, InputError, Result};
 
 /// A `.wpg` file of which rows are read one range at a time. Every block that is read is compared with its checksum.
-///
-/// ```
-/// use warpath::formats::StoredRows;
-/// let path = std::env::temp_dir().join("rows-of-a-square.wpg");
-/// warpath::write(&warpath::generate("grid:2x2")?, &path)?;
-/// let file = StoredRows::open(&path)?;
-/// let rows = file.read(1..3, true)?;
-/// assert_eq!((file.vertices(), rows.offsets, rows.targets), (4, vec![0, 2, 4], vec![0, 3, 0, 3]));
-/// # std::fs::remove_file(&path).ok();
-/// # Ok::<(), warpath::Error>(())
-/// ```
-pub struct StoredRows {
+pub(in crate::formats) struct WpgRows {
     opened: Opened,
     header: Header,
     control: Control,
 }
 
-/// The rows of consecutive vertices: as [`Csr`](crate::graph::Csr), with offsets that count from the first of these rows.
-#[derive(Debug, Clone)]
-pub struct RowRange {
-    /// Where each row begins, and where the last one ends.
-    pub offsets: Vec<u64>,
-    /// The heads of the arcs.
-    pub targets: Vec<VertexId>,
-    /// The weights of the arcs.
-    pub weights: Weights,
-}
-
-impl StoredRows {
-    /// Opens a file, which is not packed, and checks its header. O(1).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`] if the file can't be read, and [`Error::Input`] if it is no `.wpg` file or its header is damaged.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let options = ReadOptions::new();
-        let opened = Opened::file(path.as_ref(), &options)?;
-        let named = |error: Error| about(error, &path.as_ref().display().to_string());
-        let header = read_header(&opened).map_err(named)?;
-        Ok(StoredRows { opened, header, control: options.control })
+impl WpgRows {
+    /// Whether a file begins as a `.wpg` file does.
+    pub(in crate::formats) fn is_announced(opened: &Opened) -> bool {
+        opened.head().starts_with(MAGIC)
     }
 
-    /// Whether a file begins as a `.wpg` file does; `false` if it can't be read.
-    pub fn is_stored(path: impl AsRef<Path>) -> bool {
-        use std::io::Read;
-        let mut head = [0; MAGIC.len()];
-        let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
-        read.is_ok() && head == *MAGIC
+    /// Checks the header of a file. O(1).
+    pub(in crate::formats) fn new(opened: Opened) -> Result<Self> {
+        let header = read_header(&opened).map_err(|error| about(error, opened.name()))?;
+        Ok(WpgRows { opened, header, control: Control::new() })
     }
 
     /// The number of vertices.
-    pub fn vertices(&self) -> u64 {
+    pub(in crate::formats) fn vertices(&self) -> u64 {
         self.header.vertices
     }
 
     /// The number of arcs.
-    pub fn arcs(&self) -> u64 {
+    pub(in crate::formats) fn arcs(&self) -> u64 {
         self.header.arcs
     }
 
     /// Whether arcs have a direction.
-    pub fn is_directed(&self) -> bool {
+    pub(in crate::formats) fn is_directed(&self) -> bool {
         self.header.flags & DIRECTED != 0
     }
 
     /// The type of the weights.
-    pub fn weight_kind(&self) -> WeightKind {
+    pub(in crate::formats) fn weight_kind(&self) -> WeightKind {
         WEIGHT_KINDS[self.header.weights as usize]
     }
 
@@ -86,7 +53,7 @@ impl StoredRows {
     /// # Errors
     ///
     /// [`Error::Io`] if the file can't be read.
-    pub fn arcs_before(&self, vertex: u64) -> Result<u64> {
+    pub(in crate::formats) fn arcs_before(&self, vertex: u64) -> Result<u64> {
         let mut bytes = [0; 8];
         self.opened.read_at(self.header.sections[OFFSETS].offset + 8 * vertex.min(self.vertices()), &mut bytes)?;
         Ok(u64::from_le_bytes(bytes))
@@ -97,7 +64,7 @@ impl StoredRows {
     /// # Errors
     ///
     /// [`Error::Input`] if a block is damaged or the rows are those of no graph, [`Error::OutOfMemory`], and [`Error::Io`].
-    pub fn read(&self, rows: Range<u64>, with_weights: bool) -> Result<RowRange> {
+    pub(in crate::formats) fn read(&self, rows: Range<u64>, with_weights: bool) -> Result<RowRange> {
         self.rows(rows, with_weights).map_err(|error| about(error, self.opened.name()))
     }
 
@@ -140,8 +107,8 @@ impl StoredRows {
     ///
     /// # Errors
     ///
-    /// As [`StoredRows::read`].
-    pub fn names(&self, vertices: Range<u64>) -> Result<Labels> {
+    /// As [`WpgRows::read`].
+    pub(in crate::formats) fn names(&self, vertices: Range<u64>) -> Result<Labels> {
         let names = || {
             let sections = &self.header.sections;
             if sections[NAMES].length == 0 {
@@ -182,6 +149,7 @@ fn part(section: Section, bytes: u64, elements: Range<u64>) -> Section {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formats::StoredRows;
     use crate::formats::testing::all_graphs;
     use crate::graph::{Weight, with_weights};
 
