@@ -188,6 +188,7 @@ __device__ __forceinline__ void settle(const KernelArgument<Lane>& search, const
     for (u32 step = 0; step < search.steps; step++) {
         u32 mine = warp.to_expand[team];
         if (!__any_sync(all_lanes, mine != 0)) return;
+        __syncwarp();
         if (lane == 0) warp.to_expand[team] = 0;
         __syncwarp();
         while (mine != 0) {

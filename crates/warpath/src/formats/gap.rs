@@ -15,8 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::entry::FormatEntry;
+use super::row_range::RowRange;
 use super::rows::{Rows, vertex_count, wants_weights};
-use super::{Opened, ReadOptions, RowRange, about, stream_error};
+use super::{Opened, ReadOptions, about, stream_error};
 use crate::graph::{Csr, Direction, Graph, Labels, Unit, VertexId, WeightKind, Weights};
 use crate::huge_pages::on_huge_pages;
 use crate::memory;

@@ -33,6 +33,7 @@ mod pace;
 mod packed_file;
 mod pajek;
 mod partial_file;
+mod row_range;
 mod rows;
 mod stored_arrays;
 mod stored_rows;
@@ -57,8 +58,9 @@ pub use list_options::{Column, DecimalMark, FirstLine, Separator, WeightSource};
 pub use notes::Notes;
 pub use packed_file::PackedFile;
 pub use partial_file::PartialFile;
+pub use row_range::RowRange;
 pub use stored_arrays::StoredArrays;
-pub use stored_rows::{RowRange, StoredRows};
+pub use stored_rows::StoredRows;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::memory::{no_threads, spendable};

@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::gap::GapRows;
+use super::row_range::RowRange;
 use super::wpg::WpgRows;
 use super::{Opened, ReadOptions};
-use crate::graph::{Labels, VertexId, WeightKind, Weights};
+use crate::graph::{Labels, WeightKind};
 use crate::{Error, Result};
 
 /// A file of rows, of which they are read one range at a time: a `.wpg` file, every block of which is compared with its checksum,
@@ -27,17 +28,6 @@ pub struct StoredRows(Form);
 enum Form {
     Wpg(WpgRows),
     Gap(GapRows),
-}
-
-/// The rows of consecutive vertices: as [`Csr`](crate::graph::Csr), with offsets that count from the first of these rows.
-#[derive(Debug, Clone)]
-pub struct RowRange {
-    /// Where each row begins, and where the last one ends.
-    pub offsets: Vec<u64>,
-    /// The heads of the arcs.
-    pub targets: Vec<VertexId>,
-    /// The weights of the arcs.
-    pub weights: Weights,
 }
 
 /// Evaluates an expression with `$rows` as the rows of either format.

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::read::{copy_sections, damaged, read_header, read_names, zeros};
 use super::{DIRECTED, Header, MAGIC, NAMES, OFFSETS, STRINGS, Section, TARGETS, TEXT, WEIGHT_KINDS, WEIGHTS};
-use crate::formats::{Opened, RowRange, about};
+use crate::formats::row_range::RowRange;
+use crate::formats::{Opened, about};
 use crate::graph::{Labels, VertexId, WeightKind, Weights};
 use crate::{Control, Error, InputError, Result};
 
