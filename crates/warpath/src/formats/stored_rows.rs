@@ -26,7 +26,7 @@ use crate::{Error, Result};
 pub struct StoredRows(Form);
 
 enum Form {
-    Wpg(WpgRows),
+    Wpg(Box<WpgRows>),
     Gap(GapRows),
 }
 
@@ -51,7 +51,7 @@ impl StoredRows {
         let path = path.as_ref();
         let opened = Opened::file(path, &ReadOptions::new())?;
         if WpgRows::is_announced(&opened) {
-            return WpgRows::new(opened).map(|rows| StoredRows(Form::Wpg(rows)));
+            return WpgRows::new(opened).map(|rows| StoredRows(Form::Wpg(Box::new(rows))));
         }
         match GapRows::new(opened) {
             Some(rows) => Ok(StoredRows(Form::Gap(rows))),

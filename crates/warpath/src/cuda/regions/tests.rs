@@ -155,7 +155,8 @@ fn regions_have_all_vertices_and_fit_their_records() {
 #[test]
 fn few_arcs_leave_their_region() {
     let graph = generate("roads:20000").unwrap();
-    let (regions, positions) = grow(graph.csr(), &[0..graph.vertices()], Room::of(MOST, 0)).unwrap();
+    let all = 0..graph.vertices();
+    let (regions, positions) = grow(graph.csr(), std::slice::from_ref(&all), Room::of(MOST, 0)).unwrap();
     let region_of = |v: VertexId| positions[v as usize] as usize / MOST;
     let leaving = (0..graph.vertices() as VertexId)
         .map(|v| graph.neighbors(v).iter().filter(|&&head| region_of(head) != region_of(v)).count())
