@@ -205,13 +205,14 @@ impl Long {
         command.args(["--output", &output]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let launcher = command.spawn().expect("the launcher starts");
         let long = Long { folder, launcher };
-        // The file in the making is there once MPI runs.
+        // The file in the making is there before MPI is; a launcher that is interrupted gives ranks a second to clean up, in which MPI
+        // should not be starting.
         let deadline = Instant::now() + Duration::from_secs(60);
         while std::fs::read_dir(long.folder.path()).expect("a folder").count() == 0 {
             assert!(Instant::now() < deadline, "the ranks did not start");
             std::thread::sleep(Duration::from_millis(20));
         }
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(800));
         long
     }
 
