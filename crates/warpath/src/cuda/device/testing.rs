@@ -1,5 +1,5 @@
 //! The devices that tests run on: the emulator, and the GPUs if there are any. With the environment variable
-//! `WARPATH_TEST_GPUS_ALONE`, which the archive of tests for GPUs sets, the emulator is left out: it takes most of the time.
+//! `WARPATH_TEST_GPUS_ALONE`, which the archive of tests for GPUs sets, the emulator is left out.
 
 use std::sync::Arc;
 
