@@ -5,9 +5,11 @@
 //   joined         what they told
 //   from_peers     the bits that others have set for this device's vertices
 //   know           the bits of other devices' vertices, as these have them
+//   publish_marks, publish_own   what others read, where they do not reach this device's memory
 //
 // A device writes its own memory, and others read it after the next meeting. Between two meetings nobody writes what others may
-// read then, but for distances, which fall: an earlier one is as true.
+// read then, but for distances, which fall: an earlier one is as true. Where devices have no access to each other's memory, each
+// publishes before a meeting what the others read after it, in memory of the host.
 //
 // `src/cuda/peers.rs` is the other half.
 #pragma once
@@ -92,9 +94,20 @@ __device__ __forceinline__ bool meet(const Peers& peers, u32 meeting, Read read)
     return load(&here->have_come) != 0;
 }
 
+/// Whether devices exchange through the host's memory.
+__device__ __forceinline__ bool is_through_host(const Peers& peers) { return peers.published[0] != nullptr; }
+
 /// The bits that a device has in an array.
 __device__ __forceinline__ ordered::Bits bits_of(const Peers& peers, u32 array, u32 device) {
     return {const_cast<u32*>(peers.arrays[array * most_devices + device]), peers.begins[peers.count]};
+}
+
+/// Whether a device may have set the bit of a vertex in an array, if some other device has: it has, if devices exchange through the host.
+__device__ __forceinline__ bool may_have_found(const Peers& peers, u32 array, u32 device, u32 vertex) {
+    if (!is_through_host(peers) || peers.count == 2) return true;
+    const ordered::Bits theirs = bits_of(peers, array, device);
+    const u32 g = vertex / group;
+    return (load_system(&theirs.groups()[g / 32]) >> g % 32 & 1) != 0 && (load_system(&theirs.words[vertex / 32]) >> vertex % 32 & 1) != 0;
 }
 
 /// Calls `body(mine, bits)` for the groups of this device's vertices in which other devices have set bits of an array, all lanes of a
@@ -127,6 +140,40 @@ __device__ __forceinline__ void know(const Peers& peers, u32 array, u32* mine) {
         for (u64 g = first + blockIdx.x * blockDim.x + threadIdx.x; g < end; g += threads) {
             store(reinterpret_cast<uint4*>(mine) + g, load_system(theirs + g));
         }
+    }
+}
+
+/// Publishes the bits that this device has set in an array for the vertices of others, and calls `body(mine, bits)` for their groups as
+/// `from_peers` does. Whoever has set them has met all threads of the grid since.
+template <class Body>
+__device__ __forceinline__ void publish_marks(const Peers& peers, u32 array, const ordered::Bits& marks, Body body) {
+    const ordered::Some mine{peers.first, peers.beyond};
+    const ordered::Bits there{peers.published[array], marks.vertices};
+    const u32 lane = lane_index(), end = marks.group_count();
+    const u64 step = warps_of_grid() * lanes_a_warp;
+    for (u64 first = warp_of_grid() * static_cast<u64>(lanes_a_warp); first < end; first += step) {
+        const u64 g = first + lane;
+        // Others look at the groups that this word names.
+        const u32 word = load(&marks.groups()[first / 32]);
+        if (lane == 0) store_system(&there.groups()[first / 32], word);
+        const bool is_mine = g >= mine.first_group() && g < mine.end_group();
+        const bool is_theirs = (word >> lane & 1) != 0 && !is_mine;
+        uint4 bits = make_uint4(0, 0, 0, 0);
+        if (is_theirs) {
+            bits = load(marks.of_group(g));
+            store_system(there.of_group(g), bits);
+        }
+        if (__any_sync(all_lanes, is_theirs)) body(static_cast<u32>(g), bits);
+    }
+}
+
+/// Publishes the bits of this device's vertices in an array. Whoever has set them has met all threads of the grid since.
+__device__ __forceinline__ void publish_own(const Peers& peers, u32 array, const u32* bits) {
+    const ordered::Some mine{peers.first, peers.beyond};
+    uint4* const there = reinterpret_cast<uint4*>(peers.published[array]);
+    const u32 threads = gridDim.x * blockDim.x;
+    for (u32 g = mine.first_group() + blockIdx.x * blockDim.x + threadIdx.x; g < mine.end_group(); g += threads) {
+        store_system(there + g, load(reinterpret_cast<const uint4*>(bits) + g));
     }
 }
 

@@ -7,6 +7,7 @@
 //   visit       a warp relaxes a region until nothing changes there, or for so many steps
 //   scan        the regions that wait are queued, if they are below a new threshold
 //   receive     what other devices found for this one's vertices
+//   publish     the same for them, where they do not reach this device's memory
 //   run         the rounds
 #pragma once
 
@@ -329,6 +330,20 @@ __device__ void scan(const KernelArgument<Lane>& search, Marker<Lane>& next) {
     }
 }
 
+/// Publishes the messages of this round. Whoever has sent them has met all threads of the grid since.
+template <class Lane>
+__device__ void publish(const KernelArgument<Lane>& search, const peers::Peers& peers, u32 round) {
+    const u32 thread = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+    const u32* const numbers = search.numbers + round % 3 * peers::most_devices;
+    const uint4* const messages = search.messages[round % 2];
+    uint4* const there = reinterpret_cast<uint4*>(peers.published[messages_array + round % 2]);
+    for (u32 device = 0; device < peers.count; device++) {
+        const u32 begin = search.messages_to[device], count = load(&numbers[device]);
+        for (u64 k = thread; k < count; k += threads) store_system(&there[begin + k], load(&messages[begin + k]));
+        if (thread == 0) store_system(&peers.published[numbers_array][round % 3 * peers::most_devices + device], count);
+    }
+}
+
 /// Takes over what other devices found for this one's vertices in the last round.
 template <class Lane>
 __device__ void receive(const KernelArgument<Lane>& search, const peers::Peers& peers, Marker<Lane>& next) {
@@ -428,6 +443,10 @@ __device__ __forceinline__ void run(const KernelArgument<Lane>& search, const pe
         if (peers.count == 1) {
             grid_barrier();
         } else {
+            if (peers::is_through_host(peers)) {
+                grid_barrier();
+                publish(search, peers, round);
+            }
             // One warp tells the others.
             const auto tell = [&] {
                 u32 sent = 0, left = 0;

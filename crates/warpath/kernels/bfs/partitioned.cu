@@ -155,6 +155,7 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
     begin(search, mine, frontier_of(0));
     u32 level = 1, meetings = 0, bottom_up_levels = 0;
     u32 now = 0;          // which of the arrays has the visited vertices
+    const bool through_host = peers::is_through_host(peers);
     bool up = false;
     bool waits = false;   // whether others may have found vertices of this device that have no level yet
     for (; level <= search.cutoff; level++) {
@@ -181,10 +182,10 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
         if (waits) {
             receive(search, peers, search.visited[now], frontier_of(level - 1), (level - 1) % 3, level - 1);
             const auto little = [] { return peers::Letter{{0, 0, 0, 0, 0}, 0, 0}; };
-            if (!up) {
-                grid_barrier();
-            } else if (!peers::meet(peers, ++meetings, little)) {
-                return;
+            if (!up || through_host) grid_barrier();
+            if (up) {
+                if (through_host) peers::publish_own(peers, visited_arrays + now, search.visited[now]);
+                if (!peers::meet(peers, ++meetings, little)) return;
             }
             waits = false;
         }
@@ -208,6 +209,14 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
             ordered::clear(frontier_of(level + 1));
             next.finish(turn);
             waits = peers.count > 1;
+        }
+        if (through_host) {
+            grid_barrier();
+            if (up) {
+                peers::publish_own(peers, visited_arrays + now, search.visited[now]);
+            } else {
+                peers::publish_marks(peers, level % 3, frontier_of(level), [](u32, uint4) {});
+            }
         }
         const auto tell = [&] {
             const u32 left = unsettled(search, level + 1);

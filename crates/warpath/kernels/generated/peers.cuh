@@ -33,8 +33,9 @@ static_assert(offsetof(Meeting, have_come) == 60, "");
 
 /// The devices that search together, as one of them sees them.
 struct Peers {
-    Letter* mail[8];  // Two letters from each device, in the memory of each.
-    const u32* arrays[40];  // Five arrays of each device.
+    Letter* mail[8];  // Two letters from each device, for each.
+    const u32* arrays[40];  // Five arrays of each device, where others read them.
+    u32* published[5];  // Where this device publishes its arrays; null if others read them where they are.
     Meeting* here;
     const u32* given_up;  // Set by the host if nobody should wait any more.
     u64 number;  // Of the last meeting before the launch.
@@ -45,17 +46,18 @@ struct Peers {
     u32 beyond;
     u32 targets_in_all;  // How many targets the search waits for on all devices.
 };
-static_assert(sizeof(Peers) == 464, "");
+static_assert(sizeof(Peers) == 504, "");
 static_assert(offsetof(Peers, mail) == 0, "");
 static_assert(offsetof(Peers, arrays) == 64, "");
-static_assert(offsetof(Peers, here) == 384, "");
-static_assert(offsetof(Peers, given_up) == 392, "");
-static_assert(offsetof(Peers, number) == 400, "");
-static_assert(offsetof(Peers, begins) == 408, "");
-static_assert(offsetof(Peers, count) == 444, "");
-static_assert(offsetof(Peers, rank) == 448, "");
-static_assert(offsetof(Peers, first) == 452, "");
-static_assert(offsetof(Peers, beyond) == 456, "");
-static_assert(offsetof(Peers, targets_in_all) == 460, "");
+static_assert(offsetof(Peers, published) == 384, "");
+static_assert(offsetof(Peers, here) == 424, "");
+static_assert(offsetof(Peers, given_up) == 432, "");
+static_assert(offsetof(Peers, number) == 440, "");
+static_assert(offsetof(Peers, begins) == 448, "");
+static_assert(offsetof(Peers, count) == 484, "");
+static_assert(offsetof(Peers, rank) == 488, "");
+static_assert(offsetof(Peers, first) == 492, "");
+static_assert(offsetof(Peers, beyond) == 496, "");
+static_assert(offsetof(Peers, targets_in_all) == 500, "");
 
 }  // namespace peers

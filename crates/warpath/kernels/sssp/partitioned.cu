@@ -26,7 +26,8 @@ __device__ void receive(const KernelArgument<Lane, Offset>& search, const peers:
             if (!has) return;
             Distance distance = Lane::unreachable;
             for (u32 device = 0; device < peers.count; device++) {
-                if (device == peers.rank) continue;
+                // What was published for a vertex in an earlier search says nothing.
+                if (device == peers.rank || !peers::may_have_found(peers, array, device, vertex)) continue;
                 const u32* const theirs = peers.arrays[distance_array * peers::most_devices + device];
                 distance = min(distance, load_system(reinterpret_cast<const Distance*>(theirs) + vertex));
             }
@@ -39,6 +40,18 @@ __device__ void receive(const KernelArgument<Lane, Offset>& search, const peers:
             } else {
                 next.put_off(vertex, distance);
             }
+        });
+    });
+}
+
+/// Publishes what this device has marked for others, and the distances that it has found for these.
+template <class Lane, class Offset>
+__device__ void publish(const KernelArgument<Lane, Offset>& search, const peers::Peers& peers, const Bits& near, u32 array) {
+    using Distance = typename Lane::Distance;
+    Distance* const there = reinterpret_cast<Distance*>(peers.published[distance_array]);
+    peers::publish_marks(peers, array, near, [&](u32 mine, uint4 bits) {
+        ordered::for_bits(bits, mine, [&](bool has, u32 vertex) {
+            if (has) store_system(&there[vertex], load(&search.distances[vertex]));
         });
     });
 }
@@ -93,6 +106,10 @@ __device__ __forceinline__ void run(const KernelArgument<Lane, Offset>& search, 
             if (is_cancelled(search.cancelled)) store(&turn->cancelled, 1);
         }
         next.finish(turn);
+        if (peers::is_through_host(peers) && !state.splits) {
+            grid_barrier();
+            publish(search, peers, near_of(round + 1), (round + 1) % 3);
+        }
         const auto tell = [&] {
             const News news = news_of(turn);
             const u64 left = news.items == 0 ? unsettled(search, threshold) : 0;

@@ -4,23 +4,31 @@
 //! multiples of 128 vertices and have about the same number of arcs. Kernels read bits and letters in each other's memory, and
 //! meet without the host; `kernels/peers.cuh` is the other half.
 //!
+//! Devices without access to each other's memory *exchange through the host's*: letters lie in pinned memory, and there each kernel
+//! publishes, before a meeting, what the others read after it. The host's processor takes no part in it.
+//!
 //! A kernel that waits for one that never comes looks at a flag of the host, which is set when a search is cancelled, when a launch
 //! fails, and when a device is lost. Meetings are numbered through all searches, so nobody takes an old letter for a new one.
 //!
-//! *Invariants.* A kernel gets addresses of the memory of all devices, which reach each other and whose pools live as long as what is
-//! prepared.
+//! *Invariants.* A kernel gets addresses of the memory of all devices, which reach each other, or of pinned memory; both live as long as
+//! what is prepared.
+
+pub(crate) mod company;
+mod host_mail;
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use self::company::{MOST, is_through_host, parts_of};
+use self::host_mail::HostMail;
 use super::device::arena::Arena;
 use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Argument, Device, Function, Launch, LaunchShape};
 use super::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
 use super::launch::{Waiting, finish_all};
-use crate::algorithms::{Parameter, Parameters, Unset, Values};
+use crate::algorithms::Parameters;
 use crate::graph::{Graph, VertexId};
 use crate::{Control, Error, Result};
 
@@ -29,7 +37,7 @@ kernel_header! {
     namespace: peers;
     constants {
         /// More devices do not search together.
-        const MOST_DEVICES: u32 = 8;
+        const MOST_DEVICES: u32 = MOST as u32;
         /// Numbers of a letter that are added up.
         const TOLD: u32 = 5;
     }
@@ -57,10 +65,12 @@ kernel_header! {
 
     /// The devices that search together, as one of them sees them.
     pub(super) struct Peers {
-        /// Two letters from each device, in the memory of each.
+        /// Two letters from each device, for each.
         pub(super) mail: [DeviceMutPtr<Letter>; 8],
-        /// Five arrays of each device.
+        /// Five arrays of each device, where others read them.
         pub(super) arrays: [DevicePtr<u32>; 40],
+        /// Where this device publishes its arrays; null if others read them where they are.
+        pub(super) published: [DeviceMutPtr<u32>; 5],
         pub(super) here: DeviceMutPtr<Meeting>,
         /// Set by the host if nobody should wait any more.
         pub(super) given_up: DevicePtr<u32>,
@@ -78,32 +88,10 @@ kernel_header! {
     }
 }
 
-/// How many devices share the vertices.
-pub(super) const PARTS: Parameter = Parameter {
-    name: "parts",
-    summary: "how many GPUs share the vertices, up to 8",
-    values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "as many as were asked for".into())),
-};
-
-/// The text of an algorithm that takes several devices, for so many if it does not say for how many.
-pub(crate) fn with_parts(asked: &str, devices: usize) -> String {
-    let (name, parameters) = asked.split_once(':').map_or((asked, ""), |(name, rest)| (name, rest));
-    if parameters.split(',').any(|one| one.split('=').next() == Some(PARTS.name)) {
-        return asked.to_owned();
-    }
-    let more = if parameters.is_empty() { String::new() } else { format!(",{parameters}") };
-    format!("{name}:{}={}{more}", PARTS.name, devices.min(MOST))
-}
-
-/// How many devices share the vertices.
-pub(crate) fn parts_of(parameters: &Parameters) -> usize {
-    parameters.get(PARTS.name).map_or(1, |parts| parts as usize)
-}
-
-/// How many devices may search together.
-pub(crate) const MOST: usize = MOST_DEVICES as usize;
 /// Arrays that others read.
-pub(super) const ARRAYS: usize = 5;
+const ARRAYS: usize = 5;
+/// Letters for a device.
+const LETTERS: usize = 2 * MOST;
 
 /// The vertices of each of so many devices: their first ones, and the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,16 +197,17 @@ impl Mailbox {
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) mailbox: Mailbox,
-    /// The arrays that others read.
-    pub(super) arrays: [DeviceSlice<u32>; ARRAYS],
+    /// The arrays that others read, up to [`ARRAYS`].
+    pub(super) arrays: Vec<DeviceSlice<u32>>,
 }
 
 impl Peers {
-    /// The devices with these parts, as each of them sees them.
-    fn of(parts: &Parts, devices: &[Seen]) -> Vec<Self> {
+    /// The devices with these parts, as each of them sees them; through the host's memory, if they exchange there.
+    fn of(parts: &Parts, devices: &[Seen], host: Option<&HostMail>) -> Vec<Self> {
         let mut common = Peers {
             mail: [DeviceMutPtr::NULL; MOST],
             arrays: [DevicePtr::NULL; ARRAYS * MOST],
+            published: [DeviceMutPtr::NULL; ARRAYS],
             here: DeviceMutPtr::NULL,
             given_up: DevicePtr::NULL,
             number: 0,
@@ -231,27 +220,42 @@ impl Peers {
         };
         common.begins[..parts.0.len()].copy_from_slice(&parts.0);
         for (place, device) in devices.iter().enumerate() {
-            common.mail[place] = device.mailbox.mail.as_mut_ptr();
-            for (array, values) in device.arrays.iter().enumerate() {
-                common.arrays[array * MOST + place] = values.as_ptr();
+            let (letters, arrays) = match host {
+                Some(host) => (host.letters_for(place), host.published_by(place).to_vec()),
+                None => (device.mailbox.mail.address(), device.arrays.iter().map(DeviceSlice::address).collect()),
+            };
+            common.mail[place] = DeviceMutPtr::new(letters);
+            for (array, address) in arrays.into_iter().enumerate() {
+                common.arrays[array * MOST + place] = DevicePtr::new(address);
             }
         }
-        let as_seen_by = |(place, device): (usize, &Seen)| Peers {
-            here: device.mailbox.here.as_mut_ptr(),
-            rank: place as u32,
-            first: parts.0[place],
-            beyond: parts.0[place + 1],
-            ..common
+        let as_seen_by = |(place, device): (usize, &Seen)| {
+            let mut peers = Peers {
+                here: device.mailbox.here.as_mut_ptr(),
+                rank: place as u32,
+                first: parts.0[place],
+                beyond: parts.0[place + 1],
+                ..common
+            };
+            let published = host.map_or(&[][..], |host| host.published_by(place));
+            peers.published.iter_mut().zip(published).for_each(|(there, &address)| *there = DeviceMutPtr::new(address));
+            peers
         };
         devices.iter().enumerate().map(as_seen_by).collect()
     }
 }
 
-/// An error unless all of these devices, of which there may be [`MOST`], reach each other's memory.
-pub(crate) fn check_reach(devices: &[Arc<dyn Device>]) -> Result<()> {
+/// An error if these devices can't search together, as an algorithm with these parameters does: there are more than [`MOST`], or
+/// some do not reach the memory of others, which they are to read.
+pub(super) fn check_company(devices: &[Arc<dyn Device>], parameters: &Parameters) -> Result<()> {
     if devices.len() > MOST {
         return Err(Error::invalid(format!("{} devices are more than the {MOST} that search together", devices.len())));
     }
+    if is_through_host(parameters) { Ok(()) } else { check_reach(devices) }
+}
+
+/// An error unless all of these devices reach each other's memory.
+pub(crate) fn check_reach(devices: &[Arc<dyn Device>]) -> Result<()> {
     for (place, one) in devices.iter().enumerate() {
         for other in devices.iter().enumerate().filter(|(there, _)| *there != place).map(|(_, other)| other) {
             if !one.reaches(&**other)? {
@@ -272,6 +276,8 @@ pub(super) struct Together {
     peers: Vec<Peers>,
     /// Of the last meeting.
     number: u64,
+    /// Through which they exchange, unless they reach each other's memory.
+    _host: Option<HostMail>,
 }
 
 /// What one device does in a search.
@@ -285,9 +291,20 @@ pub(super) struct Member<'a> {
 }
 
 impl Together {
-    /// Devices with these parts, as others see them.
-    pub(super) fn new(devices: &[Arc<dyn Device>], parts: Parts, seen: &[Seen]) -> Self {
-        Together { devices: devices.to_vec(), peers: Peers::of(&parts, seen), parts, number: 0 }
+    /// Devices with these parts, as others see them, which exchange as the parameters say.
+    pub(super) fn new(
+        devices: &[Arc<dyn Device>],
+        parts: Parts,
+        seen: &[Seen],
+        parameters: &Parameters,
+    ) -> Result<Self> {
+        let needs_host = devices.len() > 1 && is_through_host(parameters);
+        let words = |seen: &Seen| seen.arrays.iter().map(DeviceSlice::length).collect();
+        let words: Vec<Vec<u64>> = seen.iter().map(words).collect();
+        let letters = (LETTERS * size_of::<Letter>()) as u64;
+        let host = if needs_host { Some(HostMail::new(devices, letters, &words)?) } else { None };
+        let peers = Peers::of(&parts, seen, host.as_ref());
+        Ok(Together { devices: devices.to_vec(), peers, parts, number: 0, _host: host })
     }
 
     /// Those of these vertices, in ascending order, that a device has.
@@ -404,13 +421,6 @@ pub(super) mod tests {
         }
     }
 
-    #[test]
-    fn the_number_of_parts_is_added_unless_it_is_there() {
-        assert_eq!(with_parts("partitioned", 2), "partitioned:parts=2");
-        assert_eq!(with_parts("partitioned:blocks=3", 20), "partitioned:parts=8,blocks=3");
-        assert_eq!(with_parts("partitioned:blocks=3,parts=1", 2), "partitioned:blocks=3,parts=1");
-    }
-
     #[cfg(emulator)]
     mod on_emulators {
         use super::super::*;
@@ -444,9 +454,9 @@ pub(super) mod tests {
                 })
                 .collect();
             let seen: Vec<Seen> =
-                made.iter().map(|(_, mailbox, mine, ..)| Seen { mailbox: *mailbox, arrays: [*mine; ARRAYS] }).collect();
+                made.iter().map(|(_, mailbox, mine, ..)| Seen { mailbox: *mailbox, arrays: vec![*mine] }).collect();
             let parts = Parts(vec![0; count + 1]);
-            let mut peers = Peers::of(&parts, &seen);
+            let mut peers = Peers::of(&parts, &seen, None);
             peers.iter_mut().zip(&made).for_each(|(peers, made)| peers.given_up = made.4.as_ptr());
             let shape = LaunchShape { cooperative: true, ..LaunchShape::line(BLOCKS, THREADS) };
             let rounds_to_run = rounds.unwrap_or(0);

@@ -213,6 +213,9 @@ fn decide_on(
     if request.intermediates && !algorithm.has_intermediates() {
         return Err(on_matrix::without_intermediates(algorithm.info().name));
     }
+    if placed.is_on_cuda() {
+        let _ = table.devices.set(predicted::devices(&algorithm, &parameters, solver, &table));
+    }
     let mut plan = Plan::new();
     match sink {
         None => table.plan_result(request, solver, &mut plan),
@@ -251,6 +254,7 @@ fn decide_on(
         number_types: number_types(graph, table.distance_bytes == 4),
         plan,
         manner: Manner::InTurn,
+        busy: 0.0,
         choice: Choice { algorithm, table: Arc::new(table) },
     })
 }

@@ -12,7 +12,7 @@ use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources, partitioned, regions, zero_copy};
-use crate::cuda::peers::with_parts;
+use crate::cuda::peers::company::Company;
 use crate::cuda::regions::suits;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
@@ -85,6 +85,7 @@ impl Bfs {
                 plan,
                 fallback: false,
                 manner: Manner::InBatches,
+                busy: 0.0,
                 choice: Choice(Algorithm::Batches(width)),
             });
         }
@@ -108,6 +109,7 @@ impl Bfs {
             plan,
             fallback: false,
             manner,
+            busy: 0.0,
             choice: Choice(Algorithm::Cpu(algorithm)),
         })
     }
@@ -160,6 +162,7 @@ impl Bfs {
             number_types: &[UnitToU32::NAME],
             plan: self.with_tree(solver, chosen.plan.clone()),
             manner,
+            busy: (chosen.algorithm.info.seconds)(&solver.workload(solver.graph_facts(), &chosen.parameters, many.unwrap_or(1))),
             choice: Choice(Algorithm::Cuda(chosen)),
         })
     }
@@ -180,6 +183,7 @@ impl Bfs {
             number_types: &[UnitToU32::NAME],
             plan,
             manner: if many.is_some() { Manner::InBatches } else { Manner::InTurn },
+            busy: 0.0,
             choice: Choice(Algorithm::Swept(sweeps)),
         })
     }
@@ -245,19 +249,21 @@ impl Bfs {
     fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::BfsAlgorithm>>, String)> {
         const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
         let find = |layout: &str| solver.facts.bfs.get(Some(layout), || find_on_cuda(solver, Some(layout)));
-        let shares = alone && solver.may_share_out();
+        let seconds = |one: &OnDevice<cuda::BfsAlgorithm>| {
+            (one.algorithm.info.seconds)(&solver.workload(solver.graph_facts(), &one.parameters, 1))
+        };
+        let on_one = self.on_cuda(solver)?;
+        let company = if alone { solver.company(seconds(&on_one)) } else { Company::ALONE };
+        let shares = company != Company::ALONE;
         let several = shares && self.algorithm.is_none();
-        let devices = if shares { solver.devices_asked_for() } else { 1 };
         let chosen = match self.algorithm.as_deref().filter(|text| shares && is_by_regions(text)) {
-            Some(asked) => find(&with_parts(asked, devices))?,
-            None => self.on_cuda(solver)?,
+            Some(asked) => find(&company.text(asked))?,
+            None => on_one,
         };
         if several {
             let together = find(PARTITIONED)?;
-            let seconds = |one: &OnDevice<cuda::BfsAlgorithm>| {
-                (one.algorithm.info.seconds)(&solver.workload(solver.graph_facts(), &one.parameters, 1))
-            };
-            if let Some(reason) = solver.pays_together((&chosen, seconds(&chosen)), (&together, seconds(&together))) {
+            let (alone, shared) = ((&*chosen, seconds(&chosen)), (&*together, seconds(&together)));
+            if let Some(reason) = solver.pays_together(alone, shared, company.devices) {
                 return Ok((together, reason));
             }
         }
@@ -269,7 +275,7 @@ impl Bfs {
             Some(asked) => asked == regions::ALGORITHM.info.name,
             None => suits(&solver.graph_facts()),
         };
-        let regions = if by_regions { layouts_of_regions(devices) } else { Vec::new() };
+        let regions = if by_regions { layouts_of_regions(company) } else { Vec::new() };
         let mut layouts: Vec<&str> = regions.iter().map(String::as_str).collect();
         layouts.extend(several.then_some(PARTITIONED));
         layouts.extend(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten());
@@ -342,7 +348,7 @@ impl Bfs {
 fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::BfsAlgorithm>> {
     let (name, reason) = match asked {
         Some(name) if name.split(':').next() == Some(partitioned::ALGORITHM.info.name) => {
-            (with_parts(name, solver.devices_asked_for()), "asked for".to_owned())
+            (solver.company(f64::INFINITY).text(name), "asked for".to_owned())
         }
         Some(name) => (name.to_owned(), "asked for".to_owned()),
         None => {

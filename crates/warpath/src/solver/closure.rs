@@ -145,6 +145,7 @@ impl Closure {
             plan,
             fallback: false,
             manner: Manner::InTurn,
+            busy: 0.0,
             choice: Choice(choice),
         })
     }

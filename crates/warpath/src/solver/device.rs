@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::Solver;
-use super::costs::in_words;
+use super::costs::{OPENING, in_words, several_pay};
 use super::facts::OnDevice;
 use super::turns::Turns;
 use crate::cuda::device::Device;
-use crate::cuda::peers::{MOST, check_reach};
+use crate::cuda::peers::check_reach;
+use crate::cuda::peers::company::{Company, MOST};
 use crate::problems::{Report, Seconds};
 use crate::{Engine, Error, Plan, Result, available_memory, cuda};
 
@@ -55,7 +56,10 @@ impl DeviceState {
     /// The first device, opened if necessary.
     pub(super) fn device(&mut self, engine: &Engine) -> Result<Arc<dyn Device>> {
         if self.devices.is_empty() {
-            let first = ordinals(engine)?.first().copied().unwrap_or(0);
+            let first = match engine {
+                Engine::Cuda(_) => ordinals(engine)?.first().copied().unwrap_or(0),
+                _ => 0,
+            };
             self.devices.push(cuda::open(first, self.threads)?);
         }
         Ok(self.devices[0].clone())
@@ -86,6 +90,11 @@ impl DeviceState {
         }
         devices.truncate(parts);
         Ok(devices)
+    }
+
+    /// How many devices are open.
+    pub(super) fn open_count(&self) -> usize {
+        self.devices.len()
     }
 
     /// Whether the device is open.
@@ -143,12 +152,12 @@ pub(super) fn engine_name(devices: &[Arc<dyn Device>]) -> String {
     Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string()
 }
 
-/// The numbers of the requested devices.
+/// The numbers of the requested devices; where the engine is left to choose, of all that there are.
 fn ordinals(engine: &Engine) -> Result<Vec<u32>> {
     match engine {
         Engine::Cuda(ordinals) if ordinals.is_empty() => Ok((0..cuda::devices()?.len() as u32).collect()),
         Engine::Cuda(ordinals) => Ok(ordinals.clone()),
-        _ => Ok(vec![0]),
+        _ => Ok((0..cuda::devices().map_or(1, |there| there.len()) as u32).collect()),
     }
 }
 
@@ -242,24 +251,50 @@ impl Solver {
         plan.check_device(self.allowed_on_device()?)
     }
 
-    /// How many devices a request may use; none is opened.
-    pub(super) fn devices_asked_for(&self) -> usize {
-        ordinals(&self.engine).map_or(1, |ordinals| ordinals.len()).max(1)
+    /// How many devices share work that is predicted to take `seconds` on so many, once they are open: all that were asked for. Where
+    /// the engine is left to choose, all that there are, if that is predicted to be quicker, their opening included. None is opened.
+    pub(super) fn devices_worth(&self, seconds: impl Fn(usize) -> f64) -> usize {
+        let asked_for = || ordinals(&self.engine).map_or(1, |ordinals| ordinals.len()).max(1);
+        match self.engine {
+            Engine::Cpu => 1,
+            Engine::Cuda(_) => asked_for(),
+            Engine::Auto => {
+                let open = self.device().open_count();
+                // To ask how many there are takes some milliseconds.
+                if open <= 1 && seconds(1) <= OPENING {
+                    return 1;
+                }
+                let there = asked_for().max(open);
+                if several_pay(seconds(1), seconds(there), there - open.clamp(1, there)) { there } else { 1 }
+            }
+        }
     }
 
-    /// Whether several devices may share the graph of one search: there are several, and they reach each other's memory.
-    pub(super) fn may_share_out(&self) -> bool {
-        let reach = || check_reach(&self.device().devices(&self.engine)?);
-        (2..=MOST).contains(&self.devices_asked_for()) && reach().is_ok()
+    /// The devices that may share the graph of a search that is predicted to take so many seconds on one, opened if they are several.
+    pub(super) fn company(&self, on_one: f64) -> Company {
+        let devices = self.devices_worth(|devices| on_one / devices as f64).min(MOST);
+        if devices == 1 {
+            return Company::ALONE;
+        }
+        // Without devices nobody knows; a search then tells what is wrong with them.
+        let all = self.device().devices(&self.engine);
+        Company { devices, reach: !all.is_ok_and(|all| check_reach(&all[..devices]).is_err()) }
     }
 
-    /// All devices, opened if necessary, and how many bytes of memory a request may take on each.
-    pub(super) fn devices_and_memory(&self) -> Result<(Vec<Arc<dyn Device>>, u64)> {
-        let others = self.others()?;
+    /// The first so many devices, opened if necessary, and how many bytes of memory a request may take on each.
+    pub(super) fn devices_and_memory(&self, count: usize) -> Result<(Vec<Arc<dyn Device>>, u64)> {
+        if count <= 1 {
+            let device = self.device().device(&self.engine)?;
+            return Ok((vec![device], self.allowed_on_device()?));
+        }
+        let mut others = self.others()?;
+        others.truncate(count - 1);
         let least = others.iter().try_fold(self.allowed_on_device()?, |least, other| {
             Ok::<_, Error>(least.min(other.allowed_on_device()?))
         })?;
-        Ok((self.device().devices(&self.engine)?, least))
+        let mut devices = self.device().devices(&self.engine)?;
+        devices.truncate(count);
+        Ok((devices, least))
     }
 
     /// A solver of the same graph for each device but the first. They share what this one knows and its threads, and each has

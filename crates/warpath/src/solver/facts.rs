@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rayon::prelude::*;
 
 use super::Solver;
-use super::costs::in_words;
+use super::costs::{in_words, several_pay};
 use crate::algorithms::{GraphFacts, Parameters, Workload};
 use crate::cuda::bfs::BfsAlgorithm;
-use crate::cuda::peers::with_parts;
+use crate::cuda::peers::company::Company;
 use crate::cuda::regions::LAYOUTS;
 use crate::cuda::sssp::SsspAlgorithm;
 use crate::graph::{Graph, VertexId, Weights};
@@ -133,14 +133,13 @@ impl Solver {
         &self,
         (alone, seconds_alone): (&OnDevice<A>, f64),
         (together, seconds_together): (&OnDevice<A>, f64),
+        devices: usize,
     ) -> Option<String> {
-        /// So much quicker they should be: they keep each other from other work.
-        const GAIN: f64 = 1.2;
         let available = self.allowed_on_device().unwrap_or(u64::MAX);
         let fits = together.plan.device_bytes() <= available && alone.plan.device_bytes() <= available;
-        (fits && seconds_together * GAIN < seconds_alone).then(|| {
+        (fits && several_pay(seconds_alone, seconds_together, 0)).then(|| {
             let (alone, together) = (in_words(seconds_alone), in_words(seconds_together));
-            format!("{together} are predicted on {} GPUs together, {alone} on one", self.devices_asked_for())
+            format!("{together} are predicted on {devices} GPUs together, {alone} on one")
         })
     }
 
@@ -175,12 +174,12 @@ pub(super) fn is_by_regions(algorithm: &str) -> bool {
 
 /// The layouts of a search region by region, for one device or for so many that share the regions: with all records on one, on all, with ever fewer on
 /// one, and on all.
-pub(super) fn layouts_of_regions(devices: usize) -> Vec<String> {
+pub(super) fn layouts_of_regions(company: Company) -> Vec<String> {
     let (all, fewer) = LAYOUTS.split_at(1);
     let alone = |layouts: &[&str]| layouts.iter().map(|&layout| layout.to_owned()).collect::<Vec<_>>();
     let shared = |layouts: &[&str]| {
-        let layouts = layouts.iter().filter(|_| devices > 1);
-        layouts.map(|layout| with_parts(layout, devices)).collect::<Vec<_>>()
+        let layouts = layouts.iter().filter(|_| company.devices > 1);
+        layouts.map(|layout| company.text(layout)).collect::<Vec<_>>()
     };
     [alone(all), shared(all), alone(fewer), shared(fewer)].concat()
 }

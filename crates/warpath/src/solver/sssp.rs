@@ -12,7 +12,7 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
-use crate::cuda::peers::with_parts;
+use crate::cuda::peers::company::Company;
 use crate::cuda::regions::suits;
 use crate::cuda::sssp::{self as cuda, many_sources, partitioned, regions, zero_copy};
 use crate::graph::{Graph, WeightKind};
@@ -130,6 +130,7 @@ impl Sssp {
             plan,
             fallback: false,
             manner,
+            busy: 0.0,
             choice: Choice(Algorithm::Cpu(algorithm)),
         })
     }
@@ -201,6 +202,7 @@ impl Sssp {
             number_types: number_types(graph, false),
             plan,
             manner,
+            busy: (chosen.algorithm.info.seconds)(&solver.workload(solver.weighted_facts(), &chosen.parameters, many.unwrap_or(1))),
             choice: Choice(Algorithm::Cuda(chosen)),
         })
     }
@@ -226,6 +228,7 @@ impl Sssp {
             number_types: number_types(&solver.graph, false),
             plan,
             manner: if many.is_some() { Manner::InBatches } else { Manner::InTurn },
+            busy: 0.0,
             choice: Choice(Algorithm::Swept(sweeps)),
         })
     }
@@ -295,19 +298,21 @@ impl Sssp {
     fn that_fits(&self, solver: &Solver, alone: bool) -> Result<(Arc<OnDevice<cuda::SsspAlgorithm>>, String)> {
         const PARTITIONED: &str = partitioned::ALGORITHM.info.name;
         let find = |layout: &str| solver.facts.sssp.get(Some(layout), || find_on_cuda(solver, Some(layout)));
-        let shares = alone && solver.may_share_out();
+        let seconds = |one: &OnDevice<cuda::SsspAlgorithm>| {
+            (one.algorithm.info.seconds)(&solver.workload(solver.weighted_facts(), &one.parameters, 1))
+        };
+        let on_one = self.on_cuda(solver)?;
+        let company = if alone { solver.company(seconds(&on_one)) } else { Company::ALONE };
+        let shares = company != Company::ALONE;
         let several = shares && self.algorithm.is_none() && partitioned::ALGORITHM.check(&solver.graph).is_ok();
-        let devices = if shares { solver.devices_asked_for() } else { 1 };
         let chosen = match self.algorithm.as_deref().filter(|text| shares && is_by_regions(text)) {
-            Some(asked) => find(&with_parts(asked, devices))?,
-            None => self.on_cuda(solver)?,
+            Some(asked) => find(&company.text(asked))?,
+            None => on_one,
         };
         if several {
             let together = find(PARTITIONED)?;
-            let seconds = |one: &OnDevice<cuda::SsspAlgorithm>| {
-                (one.algorithm.info.seconds)(&solver.workload(solver.weighted_facts(), &one.parameters, 1))
-            };
-            if let Some(reason) = solver.pays_together((&chosen, seconds(&chosen)), (&together, seconds(&together))) {
+            let (alone, shared) = ((&*chosen, seconds(&chosen)), (&*together, seconds(&together)));
+            if let Some(reason) = solver.pays_together(alone, shared, company.devices) {
                 return Ok((together, reason));
             }
         }
@@ -319,7 +324,7 @@ impl Sssp {
             Some(asked) => asked == regions::ALGORITHM.info.name,
             None => suits(&solver.graph_facts()) && regions::ALGORITHM.check(&solver.graph).is_ok(),
         };
-        let regions = if by_regions { layouts_of_regions(devices) } else { Vec::new() };
+        let regions = if by_regions { layouts_of_regions(company) } else { Vec::new() };
         let mut layouts: Vec<&str> = regions.iter().map(String::as_str).collect();
         layouts.extend(several.then_some(PARTITIONED));
         // Distances of 32 bits may turn out too narrow.
@@ -396,7 +401,7 @@ fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::S
     let graph = &*solver.graph;
     let (name, reason) = match asked {
         Some(name) if name.split(':').next() == Some(partitioned::ALGORITHM.info.name) => {
-            (with_parts(name, solver.devices_asked_for()), "asked for".to_owned())
+            (solver.company(f64::INFINITY).text(name), "asked for".to_owned())
         }
         Some(name) => (name.to_owned(), "asked for".to_owned()),
         None => {

@@ -41,7 +41,8 @@ use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Offsets, are_wide};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, whole_device};
-use crate::cuda::peers::{self, Mailbox, PARTS, Parts, Seen, Together, arcs_of, check_reach, parts_of};
+use crate::cuda::peers::company::{EXCHANGE, PARTS, parts_of, plan_exchange};
+use crate::cuda::peers::{self, Mailbox, Parts, Seen, Together, arcs_of, check_company};
 use crate::cuda::zero_copy::{piece_count, upload_pieces, words_of_bits, words_of_frontier};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -57,6 +58,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         source: "Beamer et al. 2012; Yoo et al. 2005",
         parameters: &[
             PARTS,
+            EXCHANGE,
             Parameter {
                 name: "bottom-up",
                 summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there",
@@ -218,7 +220,10 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
         let pieces = piece_count(graph, vertices.clone());
         plan_of(|arena| layout(arena, graph, &vertices, pieces))
     });
-    plans.max_by_key(Plan::device_bytes).unwrap_or_default()
+    let mut plan = plans.max_by_key(Plan::device_bytes).unwrap_or_default();
+    let all = graph.vertices() as u64;
+    plan_exchange(&mut plan, parameters, parts.count(), 4 * (3 * words_of_frontier(all) + 2 * words_of_bits(all)));
+    plan
 }
 
 /// A part on its device.
@@ -316,7 +321,7 @@ fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) 
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
-    check_reach(devices)?;
+    check_company(devices, parameters)?;
     let parts = Parts::of(graph, devices.len());
     let members =
         devices.iter().enumerate().map(|(part, device)| Member::new(device, graph, parts.vertices(part), parameters));
@@ -325,10 +330,11 @@ fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) 
         .iter()
         .map(|Member { arrays, .. }| {
             let ([one, two, three], [visited, next]) = (arrays.frontier, arrays.visited);
-            Seen { mailbox: arrays.mailbox, arrays: [one, two, three, visited, next] }
+            Seen { mailbox: arrays.mailbox, arrays: vec![one, two, three, visited, next] }
         })
         .collect();
-    Ok(Box::new(Partitioned { together: Together::new(devices, parts, &seen), members }))
+    let together = Together::new(devices, parts, &seen, parameters)?;
+    Ok(Box::new(Partitioned { members, together }))
 }
 
 #[derive(Debug)]
@@ -382,7 +388,10 @@ mod tests {
         Solver::builder(graph.clone()).threads(1).devices(devices.to_vec()).open().unwrap()
     }
 
-    const UNDER_TEST: [&str; 4] = [
+    const UNDER_TEST: [&str; 7] = [
+        "partitioned:threads=64,exchange=host",
+        "partitioned:threads=32,blocks=2,bottom-up=0.01,exchange=host",
+        "partitioned:threads=32,bottom-up=0,exchange=host",
         "partitioned:threads=64",
         "partitioned:threads=32,blocks=3,bottom-up=0.01",
         "partitioned:threads=64,blocks=2,bottom-up=0",
@@ -515,6 +524,33 @@ mod tests {
             assert!(matches!(solve("partitioned"), Err(Error::Interrupted)));
             assert_eq!(reached, 100);
         }
+    }
+
+    /// Devices without access to each other's memory exchange through the host's, and the plan has it.
+    #[cfg(emulator)]
+    #[test]
+    fn devices_out_of_reach_exchange_through_the_host() {
+        use crate::Sssp;
+        use crate::cuda::device::emulator::Emulator;
+        let graph = generate("roads:600,weights=1..9").unwrap();
+        let device = |ordinal| Arc::new(Emulator::out_of_reach(3, ordinal)) as Arc<dyn Device>;
+        let solver = on(&[device(0), device(1)], &graph);
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap();
+        for algorithm in ["partitioned", "partitioned:threads=32", "regions"] {
+            let by_levels = Bfs::from(3).algorithm(algorithm);
+            let decision = solver.decide(&by_levels).unwrap();
+            assert!(decision.algorithm().contains("exchange=host"), "{}", decision.algorithm());
+            let plan = format!("{:?}", decision.plan());
+            assert!(plan.contains("what devices exchange, in pinned memory"), "{plan}");
+            let tree = solver.solve(by_levels).unwrap();
+            assert_eq!(tree.distances(), cpu.bfs(3).unwrap().distances());
+            assert_eq!(tree.report().engine, "cuda:0,1");
+            let tree = solver.solve(Sssp::from(3).algorithm(algorithm)).unwrap();
+            assert_eq!(tree.distances(), cpu.sssp(3).unwrap().distances());
+            assert_eq!(tree.report().engine, "cuda:0,1");
+        }
+        let error = solver.solve(Bfs::from(3).algorithm("partitioned:exchange=peers")).unwrap_err().to_string();
+        assert!(error.contains("has no access to the memory of cuda:"), "{error}");
     }
 
     #[cfg(emulator)]

@@ -9,7 +9,7 @@ use super::{BfsAlgorithm, BfsTask, PreparedBfs};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::cuda::device::{Device, Function, LaunchShape, images};
-use crate::cuda::peers::PARTS;
+use crate::cuda::peers::company::{EXCHANGE, PARTS};
 use crate::cuda::regions::{self, BLOCKS, DELTA, Kind, Making, OnDevices, SLOTS, STEPS, Search, THREADS, VERTICES};
 use crate::cuda::semirings::DeviceSemiring;
 use crate::graph::Graph;
@@ -22,7 +22,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         name: "regions",
         summary: "region after region is searched in shared memory, on one GPU or several; for road networks that are larger than the device's memory",
         source: "Meyer and Zeh 2003; Meyer and Sanders 2003",
-        parameters: &[VERTICES, SLOTS, DELTA, STEPS, PARTS, THREADS, BLOCKS],
+        parameters: &[VERTICES, SLOTS, DELTA, STEPS, PARTS, EXCHANGE, THREADS, BLOCKS],
         negative_weights: true,
         seconds: |work| regions::seconds(work, 3.2e-6),
     },

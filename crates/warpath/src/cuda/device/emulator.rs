@@ -57,6 +57,8 @@ pub(crate) struct Emulator {
     state: Mutex<State>,
     queues: [Arc<Mutex<Queue>>; STREAMS],
     staging: Staging,
+    /// Whether others have access to its memory, and it to theirs.
+    reaches_others: bool,
 }
 
 #[derive(Debug)]
@@ -145,6 +147,13 @@ impl Emulator {
         emulator
     }
 
+    /// The same, of devices that do not reach each other's memory.
+    pub(crate) fn out_of_reach(seed: u64, ordinal: u32) -> Self {
+        let mut emulator = Self::numbered(seed, ordinal);
+        emulator.reaches_others = false;
+        emulator
+    }
+
     /// A device with this many multiprocessors, whose first launch has this seed.
     pub(crate) fn with_multiprocessors(seed: u64, multiprocessors: u32) -> Self {
         let properties = Properties {
@@ -161,7 +170,7 @@ impl Emulator {
         let state =
             State { next_seed: seed, allocated: HashMap::new(), used_bytes: 0, kernels: Vec::new(), lost: None };
         let (state, queues) = (Mutex::new(state), Default::default());
-        let mut emulator = Emulator { properties, state, queues, staging: Staging::default() };
+        let mut emulator = Emulator { properties, state, queues, staging: Staging::default(), reaches_others: true };
         emulator.staging = Staging::new(&emulator, LANES.0, LANES.1).expect("there is memory for a few pieces");
         emulator
     }
@@ -394,7 +403,7 @@ impl Device for Emulator {
     }
 
     fn reaches(&self, peer: &dyn Device) -> Result<bool> {
-        Ok(peer.as_any().is::<Emulator>())
+        Ok(self.reaches_others && peer.as_any().downcast_ref().is_some_and(|peer: &Emulator| peer.reaches_others))
     }
 
     unsafe fn launch_together(&self, launches: &mut [Launch<'_>]) -> Result<()> {

@@ -56,7 +56,12 @@ impl HostPart {
 
     /// Where it is, for a kernel that reads it.
     pub(in crate::cuda) fn as_device_ptr<T>(&self) -> DevicePtr<T> {
-        DevicePtr::new(self.words.as_ptr().expose_provenance() as u64)
+        DevicePtr::new(self.address())
+    }
+
+    /// The devices' address of it.
+    pub(in crate::cuda) fn address(&self) -> u64 {
+        self.words.as_ptr().expose_provenance() as u64
     }
 
     /// Its cells, which no device is writing to.

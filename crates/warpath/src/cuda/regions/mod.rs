@@ -51,7 +51,8 @@ use super::device::memory::{DeviceSlice, Pool};
 use super::device::{Device, Function, LaunchShape};
 use super::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use super::launch::{WATCHED, Waiting};
-use super::peers::{self, Mailbox, Parts, Seen, Together, check_reach};
+use super::peers::company::{MOST, plan_exchange};
+use super::peers::{self, Mailbox, Parts, Seen, Together, check_company};
 use super::semirings::{DeviceSemiring, start};
 use super::zero_copy::set_bits;
 use crate::algorithms::{Parameters, Statistics, greatest_degree};
@@ -220,7 +221,7 @@ fn layout(arena: &mut Arena<'_>, kind: Kind, parameters: &Parameters, part: &Par
         queued_for: arena.take("rounds of the regions", regions),
         queues: arena.take_two(["queue of regions", "next queue of regions"], regions),
         messages: arena.take_two(["messages to other devices", "earlier messages"], messages),
-        numbers: arena.take("numbers of messages", 3 * peers::MOST as u64),
+        numbers: arena.take("numbers of messages", 3 * MOST as u64),
         turns: arena.take("counters", 3),
         report: arena.take("report", 4),
         out_of_range: arena.take("flag", 1),
@@ -243,6 +244,9 @@ pub(super) fn plan(graph: &Graph, kind: Kind, parameters: &Parameters) -> Plan {
     let records = (BYTES_OF_REGION * regions + 6 * vertices).saturating_add(arcs.saturating_mul(bytes_of_arc));
     plan.memory("records of regions in pinned memory", records);
     plan.memory("regions while they grow", 12 * vertices);
+    let messages = |(rank, part): (usize, &Part)| part.message_begins(rank)[parts.len()];
+    let most_messages = parts.iter().enumerate().map(messages).max().unwrap_or(0);
+    plan_exchange(&mut plan, parameters, parts.len(), 32 * most_messages + 12 * MOST as u64);
     plan
 }
 
@@ -414,7 +418,7 @@ impl OnDevices {
                 "this algorithm takes graphs whose vertices have up to {most} arcs each; some vertex has {longest}"
             )));
         }
-        check_reach(devices)?;
+        check_company(devices, made.parameters)?;
         let parts = Parts::of(graph, devices.len());
         let counted = Part::all(graph, &parts, room);
         let ranges: Vec<_> = counted.iter().map(|part| part.vertices.clone()).collect();
@@ -439,11 +443,10 @@ impl OnDevices {
         }
         let seen = |Member { arrays, .. }: &Member| {
             let [even, odd] = arrays.messages.map(|messages| messages.cast());
-            // Nobody reads the last two.
-            Seen { mailbox: arrays.mailbox, arrays: [even, odd, arrays.numbers, arrays.bits, arrays.bits] }
+            Seen { mailbox: arrays.mailbox, arrays: vec![even, odd, arrays.numbers] }
         };
         let seen: Vec<Seen> = members.iter().map(seen).collect();
-        let together = Together::new(devices, parts, &seen);
+        let together = Together::new(devices, parts, &seen, made.parameters)?;
         Ok(OnDevices { members, together, positions, words_of_distance: made.kind.words_of_distance })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::algorithms::{GraphFacts, Parameter, Unset, Values, Workload};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, LEAST_THREADS};
-use crate::cuda::peers::PARTS;
+use crate::cuda::peers::company::PARTS;
 
 /// The most threads of a block.
 pub(super) const MOST_THREADS: u32 = 512;

@@ -7,7 +7,9 @@ use crate::graph::Unit;
 use crate::testing::{Random, TestWeight, one_of_every_shape};
 use crate::{Bfs, Engine, Solver, Sssp, generate};
 
-const UNDER_TEST: [&str; 5] = [
+const UNDER_TEST: [&str; 7] = [
+    "regions:threads=32,exchange=host",
+    "regions:threads=32,slots=0.1,vertices=6,exchange=host",
     "regions:threads=64",
     "regions:threads=32,blocks=3,vertices=7,slots=0.1,steps=1",
     "regions:threads=64,blocks=2,vertices=40,delta=20,slots=0",

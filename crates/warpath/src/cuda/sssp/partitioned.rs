@@ -35,7 +35,8 @@ use crate::cuda::device::{Device, Function, LaunchShape, images};
 use crate::cuda::graph::{Offsets, are_wide};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, whole_device};
-use crate::cuda::peers::{self, Mailbox, PARTS, Parts, Seen, Together, arcs_of, check_reach};
+use crate::cuda::peers::company::{EXCHANGE, PARTS, plan_exchange};
+use crate::cuda::peers::{self, Mailbox, Parts, Seen, Together, arcs_of, check_company};
 use crate::cuda::zero_copy::{Windows, mark, piece_count, upload_pieces, words_of_frontier};
 use crate::graph::{Graph, VertexId};
 use crate::plan::Plan;
@@ -51,6 +52,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         source: "Davidson et al. 2014; Yoo et al. 2005",
         parameters: &[
             PARTS,
+            EXCHANGE,
             DELTA,
             Parameter {
                 values: Values::Or(
@@ -137,7 +139,10 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
         let pieces = piece_count(graph, vertices.clone());
         plan_of(|arena| layout(arena, graph, &vertices, pieces, &Windows::one(vertices.clone(), pieces)))
     });
-    plans.max_by_key(Plan::device_bytes).unwrap_or_default()
+    let mut plan = plans.max_by_key(Plan::device_bytes).unwrap_or_default();
+    let words = 3 * words_of_frontier(graph.vertices() as u64) + distance_words(graph);
+    plan_exchange(&mut plan, parameters, parts.count(), 4 * words);
+    plan
 }
 
 /// A part on its device.
@@ -224,7 +229,7 @@ fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) 
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
-    check_reach(devices)?;
+    check_company(devices, parameters)?;
     let parts = Parts::of(graph, devices.len());
     let members =
         devices.iter().enumerate().map(|(part, device)| Member::new(device, graph, parts.vertices(part), parameters));
@@ -233,11 +238,10 @@ fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) 
         .iter()
         .map(|Member { arrays, .. }| {
             let [one, two, three] = arrays.near;
-            // Nobody reads the last one.
-            Seen { mailbox: arrays.mailbox, arrays: [one, two, three, arrays.distances, arrays.far] }
+            Seen { mailbox: arrays.mailbox, arrays: vec![one, two, three, arrays.distances] }
         })
         .collect();
-    let together = Together::new(devices, parts, &seen);
+    let together = Together::new(devices, parts, &seen, parameters)?;
     Ok(Box::new(Partitioned { members, together, semiring: DeviceSemiring::Narrow }))
 }
 
@@ -304,7 +308,9 @@ mod tests {
         Solver::builder(graph.clone()).threads(1).devices(devices.to_vec()).open().unwrap()
     }
 
-    const UNDER_TEST: [&str; 4] = [
+    const UNDER_TEST: [&str; 6] = [
+        "partitioned:threads=64,exchange=host",
+        "partitioned:threads=32,blocks=2,delta=5,batch=2,exchange=host",
         "partitioned:threads=64",
         "partitioned:threads=32,blocks=3,delta=150,batch=0",
         "partitioned:threads=64,blocks=2,batch=40",

@@ -10,7 +10,7 @@ use super::{DeviceDistances, DeviceSemiring, OfSemiring, PreparedSssp, SsspAlgor
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameters};
 use crate::cuda::device::{Device, Function, LaunchShape, images};
-use crate::cuda::peers::PARTS;
+use crate::cuda::peers::company::{EXCHANGE, PARTS};
 use crate::cuda::regions::{self, BLOCKS, DELTA, Kind, Making, OnDevices, SLOTS, STEPS, Search, THREADS, VERTICES};
 use crate::graph::{Graph, WeightKind};
 use crate::problems::Problem;
@@ -22,7 +22,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         name: "regions",
         summary: "region after region is searched in shared memory, on one GPU or several; for road networks that are larger than the device's memory",
         source: "Meyer and Zeh 2003; Meyer and Sanders 2003",
-        parameters: &[VERTICES, SLOTS, DELTA, STEPS, DISTANCES, PARTS, THREADS, BLOCKS],
+        parameters: &[VERTICES, SLOTS, DELTA, STEPS, DISTANCES, PARTS, EXCHANGE, THREADS, BLOCKS],
         negative_weights: false,
         seconds: |work| regions::seconds(work, 5.5e-6),
     },

@@ -126,7 +126,7 @@ pub(super) fn device_plan(
 ) -> Plan {
     let (graph, hierarchy) = (&*solver.graph, solver.prepared_hierarchy());
     let semirings = table.semirings_of_searches(graph.weight_kind()).iter();
-    let room = (solver.devices_asked_for(), available);
+    let room = (table.devices(), available);
     let plans =
         semirings.map(|&semiring| Batch::of(algorithm, parameters, graph, table, semiring, hierarchy, room).plan);
     plans.max_by_key(Plan::device_bytes).unwrap_or_default()
@@ -172,7 +172,7 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     if have == order.len() || is_empty {
         return Ok(ran);
     }
-    let (devices, available) = solver.devices_and_memory()?;
+    let (devices, available) = solver.devices_and_memory(table.devices())?;
     solver.device().give_up_prepared();
     let devices = &devices[..devices.len().min(task.sources.len()).max(1)];
     ran.engine = Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string();

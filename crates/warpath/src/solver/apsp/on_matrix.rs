@@ -21,8 +21,8 @@ use crate::{Engine, Error, Result, memory};
 use crate::{Plan, available_memory};
 
 /// The room for a matrix. If no device can be opened, the room is one device with no limits but those set.
-fn room(solver: &Solver) -> Room {
-    match solver.devices_and_memory() {
+fn room(solver: &Solver, table: &Table) -> Room {
+    match solver.devices_and_memory(table.devices()) {
         Ok((devices, bytes)) => room_of(&devices, bytes),
         Err(_) => Room { devices: 1, device_bytes: solver.limit.unwrap_or(u64::MAX), ..room_of(&[], 0) },
     }
@@ -78,7 +78,7 @@ pub(super) fn plan(
 ) -> Result<()> {
     let kept = Kept::read(state);
     let matrix =
-        plan_matrix(algorithm, parameters, &solver.graph, &room(solver), kept.as_ref(), table.successors_of())?;
+        plan_matrix(algorithm, parameters, &solver.graph, &room(solver, table), kept.as_ref(), table.successors_of())?;
     if let Some(state) = state {
         for item in matrix.disk_items() {
             plan.disk(item.what.clone(), item.bytes.saturating_sub(disk_space_of(&state.path)));
@@ -103,10 +103,11 @@ pub(super) fn rounding<L: MinPlusOnDevice>(
     algorithm: &MatrixAlgorithm,
     parameters: &Parameters,
     solver: &Solver,
+    table: &Table,
     state: Option<&KeptState>,
 ) -> Result<String> {
     let kept = Kept::read(state);
-    algorithm.rounding::<L>(solver.graph.vertices() as u64, parameters, &room(solver), kept.as_ref())
+    algorithm.rounding::<L>(solver.graph.vertices() as u64, parameters, &room(solver, table), kept.as_ref())
 }
 
 /// What is wanted beside the distances, and where it goes.
@@ -123,6 +124,7 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
     solver: &Solver,
     algorithm: &MatrixAlgorithm,
     task: &ApspTask<'_, L>,
+    table: &Table,
     output: ApspOutput<'_, L::Distance>,
     beside: Beside<'_>,
 ) -> Result<Ran> {
@@ -158,7 +160,7 @@ pub(super) fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
         control: task.control,
         state: state.as_ref(),
     };
-    let (devices, available) = solver.devices_and_memory()?;
+    let (devices, available) = solver.devices_and_memory(table.devices())?;
     let mut room = room_of(&devices, available);
     if let ApspOutput::Matrix(distances) = &output {
         // The result has its addresses, but hardly any memory yet.

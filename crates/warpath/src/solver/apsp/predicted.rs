@@ -3,7 +3,7 @@
 
 use super::super::hierarchy::SIGNED;
 use super::table::Table;
-use super::{by_searches, has_exact_floats, on_matrix as matrix};
+use super::{Algorithm, by_searches, has_exact_floats, on_matrix as matrix};
 use crate::Engine;
 use crate::algorithms::{AlgorithmInfo, Parameters, Workload, parse_algorithm};
 use crate::cpu::apsp::{
@@ -169,6 +169,23 @@ pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &
         if searches { of_what_is_reached(seconds, CELL, solver, table) } else { seconds }
     };
     swept.map_or_else(found, |[_, sweeping]| sweeping)
+}
+
+/// How many devices share the work.
+pub(super) fn devices(algorithm: &Algorithm, parameters: &Parameters, solver: &Solver, table: &Table) -> usize {
+    /// Bytes a second of a matrix that several devices leave in the host's memory, until it is where it was asked for.
+    const BROUGHT_BACK: f64 = 2.9e9;
+    let bytes = table.cells() as f64 * table.distance_bytes as f64;
+    let work = on_device(algorithm.info(), parameters, solver, table);
+    let seconds = |devices: usize| match algorithm {
+        Algorithm::OnMatrix(_) => {
+            work / devices as f64 + bytes / if devices > 1 { BROUGHT_BACK } else { COPYING }
+        }
+        Algorithm::BySearches(_) if table.facts => work / devices as f64,
+        Algorithm::BySearches(_) => (work / devices as f64).max(bytes / COPYING),
+        Algorithm::Cpu(_) => 0.0,
+    };
+    solver.devices_worth(seconds)
 }
 
 /// An algorithm of the CUDA engine that may be picked, and its prediction.

@@ -23,6 +23,8 @@ pub(super) struct Table {
     pub(super) distance_bytes: u64,
     /// The share of the vertices that searches are taken to reach, once a prediction has asked.
     pub(super) reached: OnceLock<f64>,
+    /// How many devices share the work, once an algorithm was chosen.
+    pub(super) devices: OnceLock<usize>,
 }
 
 impl Table {
@@ -51,7 +53,13 @@ impl Table {
             facts: facts && !request.verified && !matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64),
             distance_bytes,
             reached: OnceLock::new(),
+            devices: OnceLock::new(),
         })
+    }
+
+    /// How many devices share the work.
+    pub(super) fn devices(&self) -> usize {
+        self.devices.get().copied().unwrap_or(1)
     }
 
     /// Whether facts about whole rows are wanted, and no rows.

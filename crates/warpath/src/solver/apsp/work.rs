@@ -163,7 +163,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
             let seconds = Seconds { prepare, solve: start.elapsed().as_secs_f64(), ..Default::default() };
             return Ok(Ran { seconds, statistics, ..Ran::on("cpu") });
         }
-        Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, output, beside)?,
+        Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, table, output, beside)?,
         Algorithm::BySearches(algorithm) => by_searches::run(solver, algorithm, &task, table, output)?,
     };
     ran.seconds.prepare += prepare;
@@ -200,7 +200,7 @@ fn rounding<L: MinPlusOnDevice>(
     state: Option<&KeptState>,
 ) -> Result<String> {
     match decision.choice.algorithm {
-        Algorithm::OnMatrix(algorithm) => on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, state),
+        Algorithm::OnMatrix(algorithm) => on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, &decision.choice.table, state),
         Algorithm::BySearches(algorithm) => Ok(format!("cuda {}", algorithm.info.name)),
         Algorithm::Cpu(algorithm) => Ok(format!("cpu {}", algorithm.info.name)),
     }

@@ -9,7 +9,7 @@ use crate::cpu::bfs::{BfsAlgorithm, BfsTask, UNREACHED, levels_of_many};
 use crate::cpu::sssp::hierarchy::in_type_of;
 use crate::cuda::bfs::predecessors::DeviceLevels;
 use crate::cuda::bfs::{self as cuda, many_sources};
-use crate::cuda::peers::parts_of;
+use crate::cuda::peers::company::parts_of;
 use crate::graph::{Distances, MinPlus, NO_VERTEX, UnitToU32, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::problems::{

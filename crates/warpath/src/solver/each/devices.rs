@@ -9,9 +9,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
 use super::{AHEAD, Each};
-use crate::cuda::peers::parts_of;
+use crate::cuda::peers::company::parts_of;
 use crate::graph::VertexId;
 use crate::problems::ShortestPathTree;
+use crate::solver::costs::HANDING_OVER;
 use crate::solver::decision::{Decision, Manner};
 use crate::solver::{Search, Solver};
 use crate::{Error, Result, memory};
@@ -37,7 +38,9 @@ impl Solver {
         if !decision.placed.is_on_cuda() || parts_of(&decision.parameters) > 1 {
             return 1;
         }
-        let devices = self.devices_asked_for();
+        // Trees are handed over one after another.
+        let handing_over = sources as f64 * self.graph.vertices() as f64 / HANDING_OVER;
+        let devices = self.devices_worth(|devices| (decision.busy / devices as f64).max(handing_over));
         devices.min(sources.div_ceil(share_of(decision.manner, sources, devices))).max(1)
     }
 
@@ -185,6 +188,29 @@ mod tests {
                 agree_with_the_cpu(&devices, &graph, &Sssp::from(0), |search| search, 5);
                 agree_with_the_cpu(&devices, &graph, &Bfs::from(0).within(3), |search| search, 70);
             }
+        }
+    }
+
+    /// Where the engine is left to choose, devices that are open share work of which each would have a part worth having.
+    #[test]
+    fn devices_that_nobody_asked_for_share_what_pays() {
+        let graph = generate("roads:60,weights=1..9").unwrap();
+        for devices in several(2, 6) {
+            let open = |devices: &[Arc<dyn Device>]| {
+                let builder = Solver::builder(graph.clone()).threads(2).devices(devices.to_vec());
+                builder.engine(Engine::Auto).open().unwrap()
+            };
+            let solver = open(&devices);
+            let sources: Vec<VertexId> = (0..200).map(|k| k % graph.vertices() as VertexId).collect();
+            let search = Bfs::from(0).algorithm("many-sources");
+            let plan = |solver: &Solver| format!("{:?}", solver.decide_each(&search, &sources).unwrap().plan());
+            assert!(plan(&solver).contains("the same for each of 2 devices"));
+            assert_eq!(trees(&solver, search.clone(), &sources).len(), sources.len());
+            // Nothing is gained where trees are handed over more slowly than they are found.
+            assert_eq!(solver.devices_worth(|devices| (0.1 / devices as f64).max(0.09)), 1);
+            assert_eq!(solver.devices_worth(|devices| 0.1 / devices as f64), 2);
+            // To open another one would take longer.
+            assert_eq!(open(&devices[..1]).devices_worth(|devices| 0.1 / devices as f64), 1);
         }
     }
 

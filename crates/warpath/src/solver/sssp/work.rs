@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Algorithm, Choice};
 use crate::cpu::sssp::hierarchy::in_type_of;
 use crate::cpu::sssp::{SsspAlgorithm, SsspTask};
-use crate::cuda::peers::parts_of;
+use crate::cuda::peers::company::parts_of;
 use crate::cuda::sssp::{self as cuda, MinPlusOnDevice, many_sources};
 use crate::graph::{Adjacency, DistanceValue, Distances, Graph, MinPlus, VertexId};
 use crate::problems::{Problem, Report, ShortestPathTree, Sssp, derive_predecessors, starts};
