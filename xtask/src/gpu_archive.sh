@@ -107,7 +107,9 @@ if ! ./warpath devices | grep '^ *cuda:'; then
 fi
 
 if [[ " $parts " == *" tests "* ]]; then
-    attempt "tests of the CUDA engine" env WARPATH_TEST_GPUS_ALONE=1 ./warpath-tests cuda
+    # Devices that fail on purpose, and the emulator's own tests, need no GPU.
+    attempt "tests of the CUDA engine" env WARPATH_TEST_GPUS_ALONE=1 ./warpath-tests cuda solver \
+        --skip cuda::device::failing --skip cuda::device::emulator --skip on_emulators
     # This test ruins its process, so it runs in one of its own.
     attempt "a device that fails says so" ./warpath-tests a_ruined_device --ignored
     attempt "no driver is no crash" env CUDA_VISIBLE_DEVICES= ./warpath bfs kron:10 --source 0 --verify

@@ -16,7 +16,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use warpath::generate::{ArcWeights, DEFAULT_SEED, Recipe, WeightRange, sample_of_vertices};
+use warpath::generate::{DEFAULT_SEED, EdgeFractions, Recipe, sample_of_vertices};
 use warpath::graph::{Direction, GraphBuilder, VertexId, weakly_connected_components};
 use warpath::{Bfs, Control, Engine, Error, Graph, Result, Solver, Sssp};
 
@@ -29,7 +29,7 @@ pub const NAME: &str = "graph500";
 pub const TITLE: &str = "Graph500: breadth-first search and shortest paths by the benchmark's rules";
 
 /// Edges for each vertex.
-const EDGE_FACTOR: u64 = 16;
+pub const EDGE_FACTOR: u64 = 16;
 
 /// What to run.
 #[derive(Debug, Clone)]
@@ -94,8 +94,8 @@ pub fn run(options: &Options, control: &Control, said: &mut dyn FnMut(&str)) -> 
     said(&format!("{} edges drawn", list.len()));
 
     let begin = Instant::now();
-    let weights = ArcWeights::new(WeightRange { low: 0, high: (1 << WEIGHT_BITS) - 1 }, DEFAULT_SEED, true)?;
-    let weighted = list.iter().enumerate().map(|(number, &(u, v))| (u, v, weight(weights, number)));
+    let weights = EdgeFractions::new(DEFAULT_SEED);
+    let weighted = list.iter().enumerate().map(|(number, &(u, v))| (u, v, weights.of(number as u64)));
     let builder = GraphBuilder::new().direction(Direction::Undirected).vertices(recipe.vertices());
     let graph = builder.build_from(weighted)?;
     let solver = Solver::builder(graph.clone()).engine(options.engine.clone()).control(control.clone()).open()?;
@@ -113,14 +113,6 @@ pub fn run(options: &Options, control: &Control, said: &mut dyn FnMut(&str)) -> 
         searches("sssp", &graph, &roots, |root| solver.solve(Sssp::from(root)))?,
     ];
     Ok(Outcome { scale: options.scale, generation, construction, edges, kernels })
-}
-
-/// Weights have so many random bits, as many as a 32-bit float tells apart in [0, 1).
-const WEIGHT_BITS: u32 = 24;
-
-/// The weight of the edge with this number in the list, in [0, 1).
-fn weight(weights: ArcWeights, number: usize) -> f32 {
-    weights.bits(number as u64, 0) as f32 / (1 << WEIGHT_BITS) as f32
 }
 
 /// The list of edges, self-loops and repeated ones among them.
@@ -276,14 +268,5 @@ mod tests {
         for line in ["SCALE:                          7\n", "bfs  harmonic_mean_TEPS:", "sssp harmonic_stddev_TEPS:"] {
             assert!(text.contains(line), "{text}");
         }
-    }
-
-    #[test]
-    fn weights_lie_between_0_and_1() {
-        let weights = ArcWeights::new(WeightRange { low: 0, high: (1 << WEIGHT_BITS) - 1 }, 1, true).unwrap();
-        let drawn: Vec<f32> = (0..1000).map(|number| weight(weights, number)).collect();
-        assert!(drawn.iter().all(|weight| (0.0..1.0).contains(weight)));
-        let mean = drawn.iter().sum::<f32>() / 1000.0;
-        assert!((0.45..0.55).contains(&mean), "{mean}");
     }
 }

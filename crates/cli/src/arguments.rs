@@ -213,7 +213,7 @@ pub enum ShowProgress {
 /// The engine.
 #[derive(Debug, Args)]
 pub struct EngineArguments {
-    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs`, `sssp` and `apsp` also mpi[:timeout=SECONDS], in builds with the
+    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs`, `sssp`, `apsp` and `path` also mpi[:timeout=SECONDS], in builds with the
     /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, work together
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
@@ -222,8 +222,13 @@ pub struct EngineArguments {
 impl EngineArguments {
     /// Whether the ranks of an MPI run answer.
     pub(crate) fn is_mpi(&self) -> bool {
-        self.engine == "mpi" || self.engine.starts_with("mpi:")
+        is_mpi(&self.engine)
     }
+}
+
+/// Whether this names the ranks of an MPI run.
+pub(crate) fn is_mpi(engine: &str) -> bool {
+    engine == "mpi" || engine.starts_with("mpi:")
 }
 
 /// Whether to plan instead of working.
@@ -423,6 +428,10 @@ pub struct ComponentsArguments {
     /// a .tsv, packed as .csv.gz or .csv.zst, or a .parquet (in builds with the feature `parquet`)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// The engine: auto or cpu; or mpi[:timeout=SECONDS], in builds with the feature `mpi`: all ranks of an MPI run, which `mpirun`
+    /// starts, find the weak components together
+    #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
+    pub engine: String,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArguments,

@@ -5,22 +5,20 @@ use std::path::Path;
 use std::time::Duration;
 
 use warpath::formats::PartialFile;
+use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::{Control, Error};
-use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, World};
+use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, Source, Weighting, World};
 
-use crate::arguments::{ShowProgress, SolvingArguments};
+use crate::arguments::{GraphArguments, ShowProgress};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::progress;
 
 /// Starts MPI, and does work that all ranks do together. Ranks but the one that reports an error end silently, with the same code.
-pub(crate) fn run(
-    solving: &SolvingArguments,
-    work: impl FnOnce(&World, &Control) -> Outcome<()>,
-) -> Result<ExitCode, Failure> {
+pub(crate) fn run(engine: &str, work: impl FnOnce(&World, &Control) -> Outcome<()>) -> Result<ExitCode, Failure> {
     let control = progress::control(ShowProgress::Never);
     // A mistake here is an error of the ranks together, so that one of them prints it.
-    let timeout = timeout(&solving.engine.engine).map_err(Failure::into_error);
+    let timeout = timeout(engine).map_err(Failure::into_error);
     let world = World::start(timeout.as_ref().copied().unwrap_or(DEFAULT_TIMEOUT), &control)?;
     let done = world.agree(timeout).and_then(|_| check_equal(&world)).and_then(|()| work(&world, &control));
     match done {
@@ -39,6 +37,50 @@ pub(crate) fn create(path: &Path, control: &Control) -> Result<PartialFile, Erro
             Err(Error::invalid(format!("`{}` is no regular file, so ranks can't write parts of it", path.display())))
         }
     }
+}
+
+/// An error for the first of these options that is given, and for those of reading a graph that ranks do not have.
+pub(crate) fn refuse(graph: &GraphArguments, options: &[(&str, bool)]) -> Result<(), Error> {
+    let of_reading = [
+        ("--from", graph.from_column.is_some()),
+        ("--directed", graph.directed),
+        ("--undirected", graph.undirected),
+        ("--format", graph.format.is_some()),
+        ("--first-line", graph.first_line.is_some()),
+        ("--separator", graph.separator.is_some()),
+        ("--decimal", graph.decimal.is_some()),
+        ("--drop-self-loops", graph.drop_self_loops),
+        ("--keep-parallel-edges", graph.keep_parallel_edges),
+        ("--largest-component", graph.largest_component),
+        ("--allow-isolated", graph.allow_isolated),
+    ];
+    match options.iter().chain(&of_reading).find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::invalid(format!("`{option}` is not possible with `--engine mpi`"))),
+        None => Ok(()),
+    }
+}
+
+/// The graph, of which each rank takes its part.
+pub(crate) fn source(graph: &GraphArguments) -> Result<Source<'static>, Error> {
+    let name = &graph.graph;
+    let weighting = match graph.weights.as_deref() {
+        None => Weighting::AsStored,
+        Some("unit") => Weighting::Unit,
+        Some(text) => match text.strip_prefix("random:") {
+            Some(random) => {
+                let RandomWeights { range, seed } = random.parse()?;
+                let of_recipe = name.to_str().filter(|text| Recipe::looks_like(text) && !name.exists());
+                let own = of_recipe.map(Recipe::beyond_one_machine).transpose()?.map_or(DEFAULT_SEED, |r| r.seed());
+                Weighting::Random(range, seed.unwrap_or(own))
+            }
+            None => {
+                return Err(Error::invalid(format!(
+                    "with `--engine mpi`, weights are those of the graph, `unit` or `random:LO..HI`, not `{text}`"
+                )));
+            }
+        },
+    };
+    Source::open(name, weighting)
 }
 
 /// The time that ranks wait for each other, from the name of the engine: `mpi` or `mpi:timeout=SECONDS`.

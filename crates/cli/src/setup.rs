@@ -52,7 +52,9 @@ impl<'a> Setup<'a> {
     /// For a command that asks what an engine would do.
     pub(crate) fn on_engine(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
         if engine.is_mpi() {
-            return Err(Failure::usage("`--engine mpi` is for `warpath bfs`, `warpath sssp` and `warpath apsp`"));
+            return Err(Failure::usage(
+                "`--engine mpi` is for `warpath bfs`, `sssp`, `apsp`, `path`, `components` and `bench`",
+            ));
         }
         let engine: Engine = engine.engine.parse()?;
         let setup = Self::new(common, engine)?;

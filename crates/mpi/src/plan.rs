@@ -21,6 +21,55 @@ pub struct RankPlan {
     pub imbalance: f64,
 }
 
+impl RankPlan {
+    /// Plans the memory of each rank, where `plan` does it for so many vertices and arcs.
+    fn of(
+        world: &World,
+        source: &Source<'_>,
+        memory: Option<u64>,
+        plan: impl FnOnce(u64, u64) -> Plan,
+    ) -> Outcome<Self> {
+        let partition = source.partition(world)?;
+        let owned = partition.range(world.rank());
+        let arcs = world.agree(source.arcs_between(owned.clone(), world.ranks()))?;
+        let most_arcs = world.reduce(Reduction::Greatest, arcs);
+        let all_arcs = world.reduce(Reduction::Sum, arcs);
+        let plan = plan(owned.end - owned.start, arcs);
+        let greatest_bytes = world.reduce(Reduction::Greatest, plan.memory_bytes());
+        let available = memory.unwrap_or_else(|| available_memory() / world.ranks_on_host());
+        let average = all_arcs as f64 / world.ranks() as f64;
+        let imbalance = if all_arcs > 0 { most_arcs as f64 / average } else { 1.0 };
+        Ok(RankPlan { plan, available, greatest_bytes, imbalance })
+    }
+
+    /// Plans the memory of each rank that finds components, with a limit in bytes or its share of what its host has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
+    pub fn of_components(world: &World, source: &Source<'_>, memory: Option<u64>) -> Outcome<Self> {
+        RankPlan::of(world, source, memory, |owned, arcs| {
+            let mut plan = Plan::new();
+            let search = Search::new(Problem::Bfs, Vec::new()).plan_of(source, world.ranks(), owned, arcs);
+            for item in search.memory_items().iter().filter(|item| item.what != SEARCH) {
+                plan.memory(item.what.clone(), item.bytes);
+            }
+            let ghosts = arcs.min(source.vertices().saturating_sub(owned));
+            let states =
+                owned.saturating_add(ghosts).saturating_add(source.vertices() / vertices_per_hub(world.ranks()) + 1);
+            // The set of each state, its label and a mark; of owned vertices the component, and its number.
+            plan.memory(
+                "sets of vertices",
+                states.saturating_mul(4 + 8 + 1).saturating_add(owned.saturating_mul(8 + 48)),
+            );
+            plan
+        })
+    }
+}
+
+/// What a search takes beside the graph.
+const SEARCH: &str = "the search";
+
 impl Search {
     /// Plans the memory of each rank.
     ///
@@ -28,17 +77,7 @@ impl Search {
     ///
     /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
     pub fn plan(&self, world: &World, source: &Source<'_>) -> Outcome<RankPlan> {
-        let partition = source.partition(world)?;
-        let owned = partition.range(world.rank());
-        let arcs = world.agree(source.arcs_between(owned.clone(), world.ranks()))?;
-        let most_arcs = world.reduce(Reduction::Greatest, arcs);
-        let all_arcs = world.reduce(Reduction::Sum, arcs);
-        let plan = self.plan_of(source, world.ranks(), owned.end - owned.start, arcs);
-        let greatest_bytes = world.reduce(Reduction::Greatest, plan.memory_bytes());
-        let available = self.memory.unwrap_or_else(|| available_memory() / world.ranks_on_host());
-        let average = all_arcs as f64 / world.ranks() as f64;
-        let imbalance = if all_arcs > 0 { most_arcs as f64 / average } else { 1.0 };
-        Ok(RankPlan { plan, available, greatest_bytes, imbalance })
+        RankPlan::of(world, source, self.memory, |owned, arcs| self.plan_of(source, world.ranks(), owned, arcs))
     }
 
     /// The plan of one of so many ranks, none of which has to be there: of a rank with its share of the vertices and arcs.
@@ -79,8 +118,8 @@ impl Search {
         item("vertices of other ranks", [(ghosts, 8 + 8 + 4), (hubs, 8 + 8)]);
         item("what is drawn as a whole", [(source.bytes_drawn_as_a_whole(), 1), (0, 0)]);
         match self.problem {
-            Problem::Bfs => item("the search", [(owned, 4 + 8), (states / 4, 1)]),
-            Problem::Sssp => item("the search", [(states, 2 * distance), (owned, 8)]),
+            Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states / 4, 1)]),
+            Problem::Sssp => item(SEARCH, [(states, 2 * distance), (owned, 8)]),
         }
         if self.predecessors {
             item("predecessors", [(states, 8 + distance), (0, 0)]);

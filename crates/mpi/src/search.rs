@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use mpi::datatype::Equivalence;
-use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, Unit, UnitToU32, WeightKind, with_min_plus};
+use warpath::graph::{
+    DistanceValue, Distances, F32ToF32, MinPlus, U32ToU64, Unit, UnitToU32, WeightKind, with_min_plus,
+};
 use warpath::problems::{Cutoff, DistanceSum};
 use warpath::{Distance, Error, Result};
 
@@ -210,26 +212,64 @@ impl Search {
             Problem::Bfs => {
                 let graph = PartOfGraph::<Unit>::load(world, source)?;
                 let load = start.elapsed().as_secs_f64();
-                let timer = Timer::start(world, load);
-                let levels = bfs::search(world, &graph, algorithm.info, &self.sources)?;
-                self.finish::<UnitToU32>(world, &graph, levels, algorithm, timer)
+                self.breadth_first(world, &graph, algorithm, load)
             }
             Problem::Sssp => with_min_plus!(source.weight_kind(), false, L => {
                 let mut graph = PartOfGraph::<<L as MinPlus>::Weight>::load(world, source)?;
-                let load = start.elapsed().as_secs_f64();
-                world.agree(if graph.weight_range().0 < 0.0 {
-                    Err(Error::invalid("ranks need weights of 0 or more; one machine finds paths by negative weights"))
-                } else {
-                    Ok(())
-                })?;
-                let timer = Timer::start(world, load);
-                let (distances, delta) = sssp::search::<L>(world, &mut graph, &self.sources, algorithm.delta)?;
-                algorithm.delta = Some(delta);
-                if self.suffices::<L>(world, &graph, &distances)? {
-                    return self.finish::<L>(world, &graph, distances, algorithm, timer);
+                let timer = Timer::start(world, start.elapsed().as_secs_f64());
+                match self.by_weights::<L>(world, &mut graph, &mut algorithm, timer)? {
+                    Some(found) => Ok(found),
+                    None => self.repeat_wide(world, graph, algorithm, timer),
                 }
-                self.repeat_wide(world, graph, algorithm, timer)
             }),
+        }
+    }
+
+    /// Searches a part that is loaded breadth-first, by the preferred algorithm.
+    pub(crate) fn levels_in(&self, world: &World, graph: &PartOfGraph<Unit>, source: &Source<'_>) -> Outcome<Found> {
+        let algorithm = world.agree(self.choose(source))?;
+        self.breadth_first(world, graph, algorithm, 0.0)
+    }
+
+    /// Searches a part that is loaded by weights of 32-bit floats, by the preferred algorithm.
+    pub(crate) fn lengths_in(
+        &self,
+        world: &World,
+        graph: &mut PartOfGraph<f32>,
+        source: &Source<'_>,
+    ) -> Outcome<Found> {
+        let mut algorithm = world.agree(self.choose(source))?;
+        let found = self.by_weights::<F32ToF32>(world, graph, &mut algorithm, Timer::start(world, 0.0))?;
+        world.agree(found.ok_or(Error::DistanceOverflow { semiring: F32ToF32::NAME }))
+    }
+
+    fn breadth_first(&self, world: &World, graph: &PartOfGraph<Unit>, algorithm: Chosen, load: f64) -> Outcome<Found> {
+        let timer = Timer::start(world, load);
+        let levels = bfs::search(world, graph, algorithm.info, &self.sources)?;
+        self.finish::<UnitToU32>(world, graph, levels, algorithm, timer)
+    }
+
+    /// Searches by weights; `None` if distances may have left their range.
+    fn by_weights<L: MinPlus>(
+        &self,
+        world: &World,
+        graph: &mut PartOfGraph<L::Weight>,
+        algorithm: &mut Chosen,
+        timer: Timer,
+    ) -> Outcome<Option<Found>>
+    where
+        <L::Distance as DistanceValue>::Key: Equivalence,
+    {
+        world.agree(if graph.weight_range().0 < 0.0 {
+            Err(Error::invalid("ranks need weights of 0 or more; one machine finds paths by negative weights"))
+        } else {
+            Ok(())
+        })?;
+        let (distances, delta) = sssp::search::<L>(world, graph, &self.sources, algorithm.delta)?;
+        algorithm.delta = Some(delta);
+        match self.suffices::<L>(world, graph, &distances)? {
+            true => self.finish::<L>(world, graph, distances, *algorithm, timer).map(Some),
+            false => Ok(None),
         }
     }
 
@@ -406,6 +446,7 @@ impl Chosen {
 }
 
 /// Measures a search.
+#[derive(Clone, Copy)]
 struct Timer {
     load: f64,
     start: Instant,

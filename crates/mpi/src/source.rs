@@ -28,6 +28,21 @@ enum Form<'g> {
     Generated(Recipe),
     Stored(Box<StoredRows>),
     InMemory(&'g Graph),
+    Listed(&'g ListedEdges),
+}
+
+/// Edges without directions, of which each rank has some: self-loops among them are left out of a graph, and of equal ones the
+/// shortest counts.
+#[derive(Debug, Clone, Default)]
+pub struct ListedEdges {
+    /// The number of vertices of all ranks.
+    pub vertices: u64,
+    /// The number of edges of all ranks.
+    pub count: u64,
+    /// The ends of the edges that this rank has.
+    pub edges: Vec<(u64, u64)>,
+    /// Their lengths.
+    pub lengths: Vec<f32>,
 }
 
 /// The weights that are asked for.
@@ -77,6 +92,12 @@ impl<'g> Source<'g> {
         Source { form: Form::InMemory(graph), weights: Weighting::AsStored, reversed: false }
     }
 
+    /// A graph of a list of edges: with their lengths, or all of length 1.
+    pub fn listed(list: &'g ListedEdges, weighted: bool) -> Self {
+        let weights = if weighted { Weighting::AsStored } else { Weighting::Unit };
+        Source { form: Form::Listed(list), weights, reversed: false }
+    }
+
     /// The same graph with every arc the other way round.
     pub fn reversed(mut self) -> Self {
         self.reversed = !self.reversed;
@@ -105,6 +126,7 @@ impl<'g> Source<'g> {
             Form::Generated(recipe) => recipe.vertices(),
             Form::Stored(file) => file.vertices(),
             Form::InMemory(graph) => graph.vertices() as u64,
+            Form::Listed(list) => list.vertices,
         }
     }
 
@@ -114,6 +136,7 @@ impl<'g> Source<'g> {
             Form::Generated(recipe) => recipe.arcs(),
             Form::Stored(file) => file.arcs(),
             Form::InMemory(graph) => graph.arcs() as u64,
+            Form::Listed(list) => 2 * list.count,
         }
     }
 
@@ -123,6 +146,7 @@ impl<'g> Source<'g> {
             Form::Generated(recipe) => recipe.is_directed(),
             Form::Stored(file) => file.is_directed(),
             Form::InMemory(graph) => graph.is_directed(),
+            Form::Listed(_) => false,
         }
     }
 
@@ -134,6 +158,7 @@ impl<'g> Source<'g> {
             (Weighting::Random(..), _) | (_, Form::Generated(_)) => WeightKind::U32,
             (Weighting::AsStored, Form::Stored(file)) => file.weight_kind(),
             (Weighting::AsStored, Form::InMemory(graph)) => graph.weight_kind(),
+            (Weighting::AsStored, Form::Listed(_)) => WeightKind::F32,
         }
     }
 
@@ -144,7 +169,7 @@ impl<'g> Source<'g> {
     /// As [`StoredRows::names`].
     pub fn names(&self, vertices: Range<u64>) -> Result<Labels> {
         match &self.form {
-            Form::Generated(_) => Ok(Labels::range(vertices.start, vertices.end - vertices.start)),
+            Form::Generated(_) | Form::Listed(_) => Ok(Labels::range(vertices.start, vertices.end - vertices.start)),
             Form::Stored(file) => file.names(vertices),
             Form::InMemory(graph) => {
                 let names = vertices.map(|v| graph.name(v as VertexId).parse::<u64>());
@@ -181,9 +206,11 @@ impl<'g> Source<'g> {
             Form::Generated(recipe) => ArcsFrom::Parts { parts: recipe.in_parts()?, directed: recipe.is_directed() },
             Form::Stored(file) => ArcsFrom::File { file, with_weights },
             Form::InMemory(graph) => ArcsFrom::Graph(graph),
+            Form::Listed(list) => ArcsFrom::Listed(list),
         };
         let (next, step) = match &form {
             ArcsFrom::Parts { .. } => (world.rank() as u64, world.ranks() as u64),
+            ArcsFrom::Listed(_) => (0, 1),
             _ => (partition.range(world.rank()).start, 0),
         };
         let end = partition.range(world.rank()).end;
@@ -213,6 +240,7 @@ enum ArcsFrom<'a> {
     Parts { parts: EdgeParts, directed: bool },
     File { file: &'a StoredRows, with_weights: bool },
     Graph(&'a Graph),
+    Listed(&'a ListedEdges),
 }
 
 /// Arcs in batches.
@@ -220,7 +248,7 @@ pub(crate) struct ArcsOf<'a> {
     form: ArcsFrom<'a>,
     origin: Origin,
     reversed: bool,
-    /// The next part, or the next row.
+    /// The next part, the next row, or the next edge of a list.
     next: u64,
     /// From one part to the next one of this rank.
     step: u64,
@@ -292,6 +320,19 @@ impl ArcsOf<'_> {
                     }
                 }
                 Ok(self.next < self.end)
+            }
+            ArcsFrom::Listed(list) => {
+                let first = self.next as usize;
+                let edges = first..list.edges.len().min(first + (ARCS / 2) as usize);
+                self.next = edges.end as u64;
+                for (&(u, v), length) in list.edges[edges.clone()].iter().zip(&list.lengths[edges]) {
+                    if u != v {
+                        let own = of_bits(length.to_bits());
+                        take(u, v, weight(u, v, own));
+                        take(v, u, weight(v, u, own));
+                    }
+                }
+                Ok((self.next as usize) < list.edges.len())
             }
             ArcsFrom::Graph(graph) => {
                 let rows = self.next..self.end.min(self.next + ROWS);

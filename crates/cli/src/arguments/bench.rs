@@ -20,7 +20,8 @@ pub struct BenchArguments {
     /// Small graphs, few sources and few repeats: a minute or two
     #[arg(long)]
     pub quick: bool,
-    /// The rows to measure: `auto` for all that this machine can run, `cpu`, or `cuda[:N]`
+    /// The rows to measure: `auto` for all that this machine can run, `cpu`, or `cuda[:N]`; `mpi`, in builds with the feature `mpi`, has all
+    /// ranks of an MPI run do the suite `graph500` together
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
     /// The scale of generated graphs (2^N vertices), in the suites `gap`, `peers` and `graph500`

@@ -13,7 +13,7 @@ use warpath_bench::pages::{Page, Recorded};
 use warpath_bench::predictions::{self, Prediction};
 use warpath_bench::{Event, Options, Results, Suite, Tools, graph500, tables};
 
-use crate::arguments::{BenchArguments, BenchCommand, FailOn, ShowProgress};
+use crate::arguments::{BenchArguments, BenchCommand, FailOn, ShowProgress, is_mpi};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
@@ -52,6 +52,9 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
     }
     if arguments.suite.as_deref() == Some(graph500::NAME) {
         return run_graph500(&arguments);
+    }
+    if is_mpi(&arguments.engine) {
+        return Err(Failure::usage(format!("`--engine mpi` is for `--suite {}`", graph500::NAME)));
     }
     let suite = arguments.suite.as_deref().map(Suite::named).transpose()?;
     if arguments.list {
@@ -118,6 +121,9 @@ fn run_graph500(arguments: &BenchArguments) -> Result<ExitCode, Failure> {
         table.print()?;
         return Ok(ExitCode::SUCCESS);
     }
+    if is_mpi(&arguments.engine) {
+        return graph500_on_ranks(arguments, scale, roots);
+    }
     let engine: Engine = arguments.engine.parse()?;
     start_threads(None)?;
     engine.check().map_err(|error| Failure::from(error).help("`--engine auto` runs what this machine can run"))?;
@@ -131,6 +137,42 @@ fn run_graph500(arguments: &BenchArguments) -> Result<ExitCode, Failure> {
     })?;
     print::to_stdout(&outcome.text())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs it by all ranks of an MPI run; rank 0 prints.
+#[cfg(feature = "mpi")]
+fn graph500_on_ranks(arguments: &BenchArguments, scale: u32, roots: usize) -> Result<ExitCode, Failure> {
+    crate::ranks::run(&arguments.engine, |world, _| {
+        world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
+        let is_first = world.rank() == 0;
+        let mut said = |line: &str| {
+            if is_first && !arguments.quiet {
+                print::to_stderr(line);
+            }
+        };
+        let found = warpath_mpi::graph500(world, scale, graph500::EDGE_FACTOR, roots, None, &mut said)?;
+        let [bfs, sssp] = found.kernels;
+        let kernel = |name, found: warpath_mpi::RankKernel| graph500::Kernel {
+            name,
+            by: format!("{} on {}", found.algorithm, print::count(world.ranks(), "rank", "ranks")),
+            seconds: found.seconds,
+            validation: found.validation,
+        };
+        let outcome = graph500::Outcome {
+            scale,
+            generation: found.generation,
+            construction: found.construction,
+            edges: found.edges,
+            kernels: [kernel("bfs", bfs), kernel("sssp", sssp)],
+        };
+        let printed = if is_first { print::to_stdout(&outcome.text()).map_err(Failure::into_error) } else { Ok(()) };
+        world.agree(printed)
+    })
+}
+
+#[cfg(not(feature = "mpi"))]
+fn graph500_on_ranks(_: &BenchArguments, _: u32, _: usize) -> Result<ExitCode, Failure> {
+    Err(Failure::without_mpi())
 }
 
 /// This program as a worker, if packages are linked in.

@@ -1,5 +1,8 @@
 //! `warpath components`: which vertices belong together.
 
+#[cfg(feature = "mpi")]
+mod ranks;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -8,7 +11,7 @@ use warpath::tables::{Cell, ColumnType, write_npy};
 use warpath::{Error, Graph, VertexId};
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
-use crate::arguments::ComponentsArguments;
+use crate::arguments::{ComponentsArguments, is_mpi};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
@@ -37,6 +40,11 @@ struct OfSize {
 
 pub(crate) fn run(arguments: ComponentsArguments) -> Result<ExitCode, Failure> {
     let common = &arguments.common;
+    match arguments.engine.as_str() {
+        "auto" | "cpu" => {}
+        engine if is_mpi(engine) => return run_on_ranks(&arguments),
+        engine => return Err(Failure::usage(format!("components are found by `cpu` or `mpi`, not by `{engine}`"))),
+    }
     let setup = Setup::without_engine(common, false)?.ignoring_weights(true);
     let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
     let output = arguments.output.as_deref().map(create).transpose()?;
@@ -65,6 +73,16 @@ pub(crate) fn run(arguments: ComponentsArguments) -> Result<ExitCode, Failure> {
         show(&found, &arguments).print()?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(feature = "mpi")]
+fn run_on_ranks(arguments: &ComponentsArguments) -> Result<ExitCode, Failure> {
+    ranks::run(arguments)
+}
+
+#[cfg(not(feature = "mpi"))]
+fn run_on_ranks(_: &ComponentsArguments) -> Result<ExitCode, Failure> {
+    Err(Failure::without_mpi())
 }
 
 /// How many components there are of each size.

@@ -2,6 +2,8 @@
 
 mod many;
 mod pair_list;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod routes;
 
 use std::sync::Arc;
@@ -61,10 +63,23 @@ impl PathShown {
 }
 
 pub(crate) fn run(arguments: PathArguments) -> Result<ExitCode, Failure> {
+    if arguments.solving.engine.is_mpi() {
+        return run_on_ranks(&arguments);
+    }
     match (&arguments.from, &arguments.to) {
         (Some(from), Some(to)) => between(&arguments, from, to),
         _ => many::run(&arguments),
     }
+}
+
+#[cfg(feature = "mpi")]
+fn run_on_ranks(arguments: &PathArguments) -> Result<ExitCode, Failure> {
+    ranks::run(arguments)
+}
+
+#[cfg(not(feature = "mpi"))]
+fn run_on_ranks(_: &PathArguments) -> Result<ExitCode, Failure> {
+    Err(Failure::without_mpi())
 }
 
 /// The path, or the paths, from one vertex to another.

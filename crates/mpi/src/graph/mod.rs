@@ -203,10 +203,18 @@ impl<W: Weight> PartOfGraph<W> {
         self.subscribers.from(rank)
     }
 
+    /// The vertex of the graph that has this state.
+    pub(crate) fn id_of(&self, state: usize) -> u64 {
+        match state.checked_sub(self.rows()) {
+            Some(ghost) => self.ghosts.ids()[ghost],
+            None => self.vertex_of(state),
+        }
+    }
+
     /// The rank that owns a ghost, and its number there.
     #[inline]
     pub(crate) fn home_of(&self, ghost: usize) -> (usize, u32) {
-        let vertex = self.ghosts.ids()[ghost - self.rows()];
+        let vertex = self.id_of(ghost);
         let owner = self.partition.owner(vertex);
         (owner, (vertex - self.partition.starts()[owner]) as u32)
     }

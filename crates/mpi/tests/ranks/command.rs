@@ -14,6 +14,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("files_are_those_of_one_machine", files_are_those_of_one_machine),
     ("answers_are_printed_once", answers_are_printed_once),
     ("bad_requests_get_one_error", bad_requests_get_one_error),
+    ("graph500_has_the_edges_of_one_machine", graph500_has_the_edges_of_one_machine),
     ("ranks_with_other_arguments_are_found", ranks_with_other_arguments_are_found),
     ("a_rank_that_dies_ends_all", a_rank_that_dies_ends_all),
     ("a_silent_rank_ends_all", a_silent_rank_ends_all),
@@ -81,6 +82,8 @@ fn files_are_those_of_one_machine() {
         ["bfs", "grid:30x30", "--source", "5", "--target", "99", "--target", "420", "--predecessors", "--all-rows"];
     compare(folder.path(), 2, &to, "csv");
     compare(folder.path(), 3, &["apsp", "kron:7", "--weights", "random:1..9"], "npy");
+    compare(folder.path(), 3, &["components", "kron:9"], "npy");
+    compare(folder.path(), 4, &["components", "crawl:700"], "csv");
     compare(folder.path(), 2, &["apsp", "grid:20x20", "--weights", "random:900000000..4000000000"], "npy");
     let empty = folder.path().join("empty.wpg");
     warpath::write(&GraphBuilder::new().vertices(0).build_from::<(u32, u32)>([]).expect("a graph"), &empty)
@@ -101,6 +104,7 @@ fn files_are_those_of_one_machine() {
         assert_eq!(ReadOptions::new().read(&path).expect("a graph").vertices(), 60);
         let path = path.display().to_string();
         compare(folder.path(), 3, &["sssp", &path, "--source", source, "--predecessors"], "csv");
+        compare(folder.path(), 2, &["components", &path], "csv");
     }
 }
 
@@ -128,9 +132,30 @@ fn answers_are_printed_once() {
             assert!(out.contains(part), "{part}: {out}");
         }
     }
+    let path = ["path", "grid:9x9,weights=1..1", "0", "10", "--engine", "mpi", "--verify"];
+    let (_, out, error) = output_of(&mut launch(Role::Command, 3, &path));
+    assert!(out.contains("length    2 over 2 edges, verified\n") && out.contains("vertices  0 1 10\n"), "{out}{error}");
+    let (_, out, error) = output_of(&mut launch(Role::Command, 2, &["components", "grid:9x9", "--engine", "mpi"]));
+    assert!(out.contains("1 weakly connected") && out.contains("1 of 81 vertices"), "{out}{error}");
+    assert!(out.contains("2 ranks, which sent "), "{out}{error}");
     let pairs = ["apsp", "grid:5x5", "--engine", "mpi", "--verify"];
     let (_, out, error) = output_of(&mut launch(Role::Command, 2, &pairs));
     assert!(out.contains("625 of 625 pairs, farthest 8, sum 2000, verified"), "{out}{error}");
+}
+
+/// The lines of a Graph500 run that do not tell times.
+fn edges_of_graph500(command: &mut Command) -> Vec<String> {
+    let (output, out, error) = output_of(command);
+    assert!(output.status.success(), "{error}");
+    let lines = out.lines().filter(|line| ["SCALE", "NBFS", "nedge"].iter().any(|name| line.contains(name)));
+    lines.map(str::to_owned).collect()
+}
+
+fn graph500_has_the_edges_of_one_machine() {
+    let words = |engine| ["bench", "--suite", "graph500", "--quick", "--scale", "9", "--quiet", "--engine", engine];
+    let expected = edges_of_graph500(&mut alone(&words("cpu")));
+    assert_eq!(expected.len(), 5, "{expected:?}");
+    assert_eq!(edges_of_graph500(&mut launch(Role::Command, 3, &words("mpi"))), expected);
 }
 
 fn bad_requests_get_one_error() {
@@ -144,6 +169,7 @@ fn bad_requests_get_one_error() {
         words.extend(more.iter().map(|&word| word.to_owned()));
         words
     };
+    let words_of = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let check = |command: &mut Command, words: &[String], code: i32, message: &str| {
         let (output, out, error) = output_of(command);
         assert_eq!(output.status.code(), Some(code), "{words:?}: {error}");
@@ -168,6 +194,10 @@ fn bad_requests_get_one_error() {
         (search("grid:3x3", &["--output", "x.txt"]), "ranks write a .csv or a .npy"),
         (search("grid:3x3", &["--output", "/dev/null"]), "ranks write a .csv or a .npy"),
         (search("grid:3x3", &["--plan", "--ranks", "2", "--algorithm", "x"]), "ranks have no algorithm `x`"),
+        (words_of("components grid:3x3 --strong --engine mpi"), "`--strong` is not possible with `--engine mpi`"),
+        (words_of("components grid:3x3 --engine cuda"), "components are found by `cpu` or `mpi`, not by `cuda`"),
+        (words_of("path grid:3x3 0 8 --k 2 --engine mpi"), "`--k` is not possible with `--engine mpi`"),
+        (words_of("bench --suite peers --engine mpi"), "`--engine mpi` is for `--suite graph500`"),
     ] {
         let list: Vec<&str> = words.iter().map(String::as_str).collect();
         check(&mut alone(&list), &words, 2, message);
@@ -178,7 +208,7 @@ fn bad_requests_get_one_error() {
     assert!(error.contains("is not `mpi` or `mpi:timeout=SECONDS`"), "{error}");
     let (output, _, error) = output_of(&mut alone(&["closure", "grid:3x3", "--engine", "mpi"]));
     assert_eq!(output.status.code(), Some(2));
-    assert!(error.contains("`--engine mpi` is for `warpath bfs`"), "{error}");
+    assert!(error.contains("`--engine mpi` is for `warpath bfs`, `sssp`"), "{error}");
 }
 
 fn ranks_with_other_arguments_are_found() {

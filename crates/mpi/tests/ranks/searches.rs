@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use warpath::formats::PartialFile;
 use warpath::generate::WeightRange;
-use warpath::graph::{Direction, Distances, SelfLoops, VertexId, WeightKind, with_distances};
+use warpath::graph::{
+    Direction, Distances, SelfLoops, Unit, VertexId, WeightKind, weakly_connected_components, with_distances,
+};
 use warpath::tables::write_npy;
 use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
-use warpath_mpi::{Failed, Problem, Search, Source, Weighting, World, all_pairs};
+use warpath_mpi::{Failed, PartOfGraph, Problem, Search, Source, Weighting, World, all_pairs, components};
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -41,6 +43,7 @@ pub(crate) fn as_rank() {
                 check_searches(&world, &format!("{name}, stored"), &graph, &stored, &sources);
             }
         }
+        check_components(&world, &name, &graph);
         if index % 4 == 0 {
             check_all_pairs(&world, &name, &graph);
         }
@@ -164,12 +167,32 @@ fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>,
             let owned = found.owned.start as usize..found.owned.end as usize;
             let own = slice(tree.distances(), owned.clone());
             assert_eq!(found.distances, own, "{what}, vertices {owned:?}");
+            let far = graph.vertices() as VertexId - 1;
+            let path = found.path_to(world, far.into()).expect("a path");
+            let expected =
+                tree.path_to(far).map(|path| path.vertices().iter().map(|&v| v.into()).collect::<Vec<u64>>());
+            assert_eq!(path, expected, "{what}, to {far}");
             let predecessors = found.predecessors.expect("they were asked for");
             let expected: Vec<Option<u64>> =
                 owned.clone().map(|v| tree.predecessor(v as VertexId).map(u64::from)).collect();
             assert_eq!(predecessors, expected, "{what}, vertices {owned:?}");
         }
     }
+}
+
+/// The components of all ranks are those of one machine, with the same numbers.
+fn check_components(world: &World, name: &str, graph: &Graph) {
+    let part = PartOfGraph::<Unit>::load(world, &Source::of(graph)).expect("a part");
+    let found = components(world, &part).unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
+    let expected = weakly_connected_components(graph).expect("components");
+    let own = found.owned.start as usize..found.owned.end as usize;
+    let own: Vec<u64> = expected.of[own].iter().map(|&component| component.into()).collect();
+    assert_eq!(found.of, own, "{name} on {} ranks", world.ranks());
+    assert_eq!(found.count, expected.count as u64, "{name}");
+    let mut sizes = expected.sizes().expect("sizes");
+    sizes.sort_unstable();
+    let of_ranks = found.sizes.iter().flat_map(|&(size, count)| std::iter::repeat_n(size, count as usize));
+    assert!(of_ranks.eq(sizes), "{name}");
 }
 
 /// The matrix of all ranks is that of one machine, byte for byte.

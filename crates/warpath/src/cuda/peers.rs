@@ -91,7 +91,7 @@ kernel_header! {
 /// Arrays that others read.
 const ARRAYS: usize = 5;
 /// Letters for a device.
-const LETTERS: usize = 2 * MOST;
+const LETTERS: usize = 2 * MOST_DEVICES as usize;
 
 /// The vertices of each of so many devices: their first ones, and the end.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -29,7 +29,7 @@ mod uniform;
 mod weights;
 
 pub use parts::{DrawnEdges, EdgeParts};
-pub use weights::{ArcWeights, RandomWeights, WeightRange};
+pub use weights::{ArcWeights, EdgeFractions, RandomWeights, WeightRange};
 
 use crate::graph::{
     Coordinates, Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, MAX_VERTICES, SelfLoops, Unit, VertexId,
@@ -43,6 +43,11 @@ pub const DEFAULT_SEED: u64 = 1;
 /// So many vertices, or all of them, drawn at random by a seed without putting any back. O(count).
 pub fn sample_of_vertices(count: usize, vertices: usize, seed: u64) -> impl ExactSizeIterator<Item = VertexId> {
     random::sample(count as u64, vertices as u64, seed).map(|v| v as VertexId)
+}
+
+/// [`sample_of_vertices`] of a graph that may be larger than one machine.
+pub fn sample_of_many_vertices(count: u64, vertices: u64, seed: u64) -> impl Iterator<Item = u64> {
+    random::sample(count, vertices, seed)
 }
 
 /// The description of a generator.

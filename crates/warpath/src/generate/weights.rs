@@ -151,6 +151,29 @@ impl ArcWeights {
     }
 }
 
+/// Uniform random weights in [0, 1) for the edges of a list, by their numbers there: of 24 bits, as many as a 32-bit float tells apart.
+///
+/// ```
+/// let weights = warpath::generate::EdgeFractions::new(warpath::generate::DEFAULT_SEED);
+/// assert!((0.0..1.0).contains(&weights.of(7)));
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeFractions(Stream);
+
+impl EdgeFractions {
+    /// Those that a seed chooses.
+    pub fn new(seed: u64) -> Self {
+        EdgeFractions(Stream::new(seed, purpose::WEIGHTS))
+    }
+
+    /// The weight of the edge with this number. O(1).
+    #[inline]
+    pub fn of(&self, number: u64) -> f32 {
+        const BITS: u32 = 24;
+        self.0.below(number, 1 << BITS) as f32 / (1 << BITS) as f32
+    }
+}
+
 impl Graph {
     /// The same graph with uniform random integer weights from `low` to `high`, both included, the same for a seed on
     /// every machine: `u32`, or `i32` if `low` is below zero. The two arcs of an undirected edge get the same weight;
@@ -224,6 +247,15 @@ mod tests {
             let checked = Csr::new(csr.offsets().to_vec(), csr.targets().to_vec(), csr.weights().clone());
             assert!(Graph::from_csr(checked.unwrap(), false, graph.labels().clone()).is_ok(), "symmetric");
         }
+    }
+
+    #[test]
+    fn fractions_of_edges_lie_between_0_and_1() {
+        let weights = EdgeFractions::new(1);
+        let drawn: Vec<f32> = (0..1000).map(|number| weights.of(number)).collect();
+        assert!(drawn.iter().all(|weight| (0.0..1.0).contains(weight)));
+        let mean = drawn.iter().sum::<f32>() / 1000.0;
+        assert!((0.45..0.55).contains(&mean), "{mean}");
     }
 
     #[test]

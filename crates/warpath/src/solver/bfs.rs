@@ -162,7 +162,11 @@ impl Bfs {
             number_types: &[UnitToU32::NAME],
             plan: self.with_tree(solver, chosen.plan.clone()),
             manner,
-            busy: (chosen.algorithm.info.seconds)(&solver.workload(solver.graph_facts(), &chosen.parameters, many.unwrap_or(1))),
+            busy: (chosen.algorithm.info.seconds)(&solver.workload(
+                solver.graph_facts(),
+                &chosen.parameters,
+                many.unwrap_or(1),
+            )),
             choice: Choice(Algorithm::Cuda(chosen)),
         })
     }

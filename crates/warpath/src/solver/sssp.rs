@@ -202,7 +202,11 @@ impl Sssp {
             number_types: number_types(graph, false),
             plan,
             manner,
-            busy: (chosen.algorithm.info.seconds)(&solver.workload(solver.weighted_facts(), &chosen.parameters, many.unwrap_or(1))),
+            busy: (chosen.algorithm.info.seconds)(&solver.workload(
+                solver.weighted_facts(),
+                &chosen.parameters,
+                many.unwrap_or(1),
+            )),
             choice: Choice(Algorithm::Cuda(chosen)),
         })
     }

@@ -46,7 +46,7 @@ struct RanksFacts {
 }
 
 pub(super) fn run(arguments: &ApspArguments) -> Result<ExitCode, Failure> {
-    ranks::run(&arguments.solving, |world, control| on_ranks(arguments, world, control))
+    ranks::run(&arguments.solving.engine.engine, |world, control| on_ranks(arguments, world, control))
 }
 
 fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control) -> Outcome<()> {

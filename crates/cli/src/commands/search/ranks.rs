@@ -6,14 +6,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
-use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::graph::{Labels, VertexId};
 use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error};
 use warpath_mpi::{
-    Found, Names, Outcome, PartFacts, Predicted, Problem, RankPlan, Search, Source, Weighting, World, predict,
-    write_together,
+    Found, Names, Outcome, PartFacts, Predicted, Problem, RankPlan, Search, Source, World, predict, write_together,
 };
 
 use super::SearchCommand;
@@ -32,7 +30,7 @@ pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Resul
         plan_for(command, algorithm, ranks)?;
         return Ok(ExitCode::SUCCESS);
     }
-    ranks::run(command.solving, |world, control| on_ranks(command, algorithm, world, control))
+    ranks::run(&command.solving.engine.engine, |world, control| on_ranks(command, algorithm, world, control))
 }
 
 /// Prints what one of so many ranks would take, and what it would send, if that can be predicted.
@@ -150,31 +148,19 @@ fn cutoff(command: &SearchCommand<'_>) -> Result<Option<Cutoff>, Error> {
 
 /// An error for options that ranks do not have.
 fn check(command: &SearchCommand<'_>) -> Result<(), Error> {
-    let (search, graph) = (command.search, command.graph);
-    let absent = [
-        ("--sources", search.sources.is_some()),
-        ("--count-paths", command.count_paths),
-        ("--isochrones", command.isochrones.is_some()),
-        ("--plot", search.map.plot.is_some()),
-        ("--coordinates", search.map.coordinates.is_some()),
-        ("--statistics", command.solving.statistics),
-        ("--threads", command.solving.common.threads.is_some()),
-        ("--from", graph.from_column.is_some()),
-        ("--directed", graph.directed),
-        ("--undirected", graph.undirected),
-        ("--format", graph.format.is_some()),
-        ("--first-line", graph.first_line.is_some()),
-        ("--separator", graph.separator.is_some()),
-        ("--decimal", graph.decimal.is_some()),
-        ("--drop-self-loops", graph.drop_self_loops),
-        ("--keep-parallel-edges", graph.keep_parallel_edges),
-        ("--largest-component", graph.largest_component),
-        ("--allow-isolated", graph.allow_isolated),
-    ];
-    match absent.iter().find(|(_, given)| *given) {
-        Some((option, _)) => Err(Error::invalid(format!("`{option}` is not possible with `--engine mpi`"))),
-        None => Ok(()),
-    }
+    let search = command.search;
+    ranks::refuse(
+        command.graph,
+        &[
+            ("--sources", search.sources.is_some()),
+            ("--count-paths", command.count_paths),
+            ("--isochrones", command.isochrones.is_some()),
+            ("--plot", search.map.plot.is_some()),
+            ("--coordinates", search.map.coordinates.is_some()),
+            ("--statistics", command.solving.statistics),
+            ("--threads", command.solving.common.threads.is_some()),
+        ],
+    )
 }
 
 fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result<PartialFile, Error> {
@@ -201,25 +187,7 @@ fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result
 }
 
 fn source(command: &SearchCommand<'_>) -> Result<Source<'static>, Error> {
-    let name = &command.graph.graph;
-    let weighting = match command.graph.weights.as_deref() {
-        None => Weighting::AsStored,
-        Some("unit") => Weighting::Unit,
-        Some(text) => match text.strip_prefix("random:") {
-            Some(random) => {
-                let RandomWeights { range, seed } = random.parse()?;
-                let of_recipe = name.to_str().filter(|text| Recipe::looks_like(text) && !name.exists());
-                let own = of_recipe.map(Recipe::beyond_one_machine).transpose()?.map_or(DEFAULT_SEED, |r| r.seed());
-                Weighting::Random(range, seed.unwrap_or(own))
-            }
-            None => {
-                return Err(Error::invalid(format!(
-                    "with `--engine mpi`, weights are those of the graph, `unit` or `random:LO..HI`, not `{text}`"
-                )));
-            }
-        },
-    };
-    let source = Source::open(name, weighting)?;
+    let source = ranks::source(command.graph)?;
     Ok(if command.search.reverse { source.reversed() } else { source })
 }
 

@@ -178,9 +178,7 @@ pub(super) fn devices(algorithm: &Algorithm, parameters: &Parameters, solver: &S
     let bytes = table.cells() as f64 * table.distance_bytes as f64;
     let work = on_device(algorithm.info(), parameters, solver, table);
     let seconds = |devices: usize| match algorithm {
-        Algorithm::OnMatrix(_) => {
-            work / devices as f64 + bytes / if devices > 1 { BROUGHT_BACK } else { COPYING }
-        }
+        Algorithm::OnMatrix(_) => work / devices as f64 + bytes / if devices > 1 { BROUGHT_BACK } else { COPYING },
         Algorithm::BySearches(_) if table.facts => work / devices as f64,
         Algorithm::BySearches(_) => (work / devices as f64).max(bytes / COPYING),
         Algorithm::Cpu(_) => 0.0,

@@ -200,7 +200,9 @@ fn rounding<L: MinPlusOnDevice>(
     state: Option<&KeptState>,
 ) -> Result<String> {
     match decision.choice.algorithm {
-        Algorithm::OnMatrix(algorithm) => on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, &decision.choice.table, state),
+        Algorithm::OnMatrix(algorithm) => {
+            on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, &decision.choice.table, state)
+        }
         Algorithm::BySearches(algorithm) => Ok(format!("cuda {}", algorithm.info.name)),
         Algorithm::Cpu(algorithm) => Ok(format!("cpu {}", algorithm.info.name)),
     }

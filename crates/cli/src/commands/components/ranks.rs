@@ -1,0 +1,127 @@
+//! `warpath components --engine mpi`: the ranks of an MPI run find the components together.
+
+use std::path::Path;
+use std::time::Instant;
+
+use serde::Serialize;
+use warpath::formats::{PartialFile, check_output};
+use warpath::graph::{Distances, Unit, VertexId};
+use warpath::tables::{csv_field, write_npy, write_npy_part};
+use warpath::{Control, Error};
+use warpath_mpi::{Names, Outcome, PartOfGraph, RankComponents, RankPlan, World, components, write_together};
+
+use super::{ComponentsFound, OfSize, show};
+use crate::answer::{GraphFacts, PeakBytes, Times};
+use crate::arguments::ComponentsArguments;
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::output::OutputKind;
+use crate::print;
+use crate::ranks;
+use crate::setup::{inputs, start_threads};
+
+/// The answer as JSON.
+#[derive(Debug, Serialize)]
+struct RanksAnswer {
+    engine: &'static str,
+    #[serde(flatten)]
+    found: ComponentsFound,
+    ranks: RanksFacts,
+}
+
+/// What the ranks did.
+#[derive(Debug, Serialize)]
+struct RanksFacts {
+    count: usize,
+    /// How often they told each other labels.
+    rounds: u64,
+    /// That all of them sent.
+    bytes: u64,
+}
+
+pub(super) fn run(arguments: &ComponentsArguments) -> Result<ExitCode, Failure> {
+    ranks::run(&arguments.engine, |world, control| on_ranks(arguments, world, control))
+}
+
+fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control) -> Outcome<()> {
+    let is_first = world.rank() == 0;
+    let others = [("--strong", arguments.strong), ("--threads", arguments.common.threads.is_some())];
+    world.agree(ranks::refuse(&arguments.graph, &others))?;
+    world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
+    let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
+    let file = world.agree(created.transpose())?;
+    let source = world.agree(ranks::source(&arguments.graph))?;
+    let planned = RankPlan::of_components(world, &source, arguments.common.memory)?;
+    world.agree(planned.plan.check(planned.available))?;
+    let start = Instant::now();
+    let graph = PartOfGraph::<Unit>::load(world, &source)?;
+    let load = start.elapsed().as_secs_f64();
+    let found = components(world, &graph)?;
+    let start = Instant::now();
+    if let Some(path) = &arguments.output {
+        let names = Names::load(world, &source)?;
+        write(path, world, &names, &found, file)?;
+    }
+    let seconds = Times { load, solve: found.seconds, write: start.elapsed().as_secs_f64(), ..Default::default() };
+    let facts = GraphFacts::new(graph.vertices(), graph.arcs(), graph.is_directed(), "unit");
+    let ranks = RanksFacts { count: world.ranks(), rounds: found.rounds, bytes: world.total(found.traffic.bytes) };
+    let sizes = found.sizes.iter().map(|&(vertices, components)| OfSize { vertices, components }).collect();
+    let found = ComponentsFound {
+        graph: facts,
+        strong: false,
+        count: found.count,
+        largest: found.sizes.last().map_or(0, |&(vertices, _)| vertices),
+        sizes,
+        seconds,
+        peak_bytes: PeakBytes::of_host(),
+    };
+    world.agree(if is_first { print(arguments, found, ranks) } else { Ok(()) })
+}
+
+fn create(arguments: &ComponentsArguments, path: &Path, control: &Control) -> Result<PartialFile, Error> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npy" | "csv") => {
+            check_output(path, &inputs(&arguments.graph, &[]))?;
+            ranks::create(path, control)
+        }
+        _ => Err(Error::invalid(format!("`{}`: ranks write a .csv or a .npy", path.display()))),
+    }
+}
+
+/// Writes the components of all ranks to one file, as one machine writes them.
+fn write(path: &Path, world: &World, names: &Names, found: &RankComponents, file: Option<PartialFile>) -> Outcome<()> {
+    let kind = world.agree(OutputKind::of(path).map_err(Failure::into_error))?;
+    let is_first = world.rank() == 0;
+    if kind.is_table() {
+        return write_together(world, file, |out| {
+            if is_first {
+                writeln!(out, "vertex,component")?;
+            }
+            for (vertex, component) in found.of.iter().enumerate() {
+                writeln!(out, "{},{component}", csv_field(&names.own().name(vertex as VertexId)))?;
+            }
+            Ok(())
+        });
+    }
+    let numbers = match u32::try_from(found.count) {
+        Ok(_) => Distances::U32(found.of.iter().map(|&component| component as u32).collect()),
+        Err(_) => Distances::U64(found.of.clone()),
+    };
+    let vertices = world.total(found.of.len() as u64) as usize;
+    write_together(world, file, |out| {
+        if is_first { write_npy(out, &[vertices], &numbers) } else { write_npy_part(out, &numbers) }
+    })
+}
+
+fn print(arguments: &ComponentsArguments, found: ComponentsFound, ranks: RanksFacts) -> Result<(), Error> {
+    if arguments.common.json {
+        return print::json(&RanksAnswer { engine: "mpi", found, ranks }).map_err(Failure::into_error);
+    }
+    if arguments.common.quiet {
+        return Ok(());
+    }
+    let mut table = show(&found, arguments);
+    let (on, rounds) = (print::count(ranks.count, "rank", "ranks"), print::count(ranks.rounds, "round", "rounds"));
+    table.row("ranks", format!("{on}, which sent {} in {rounds}", print::bytes(ranks.bytes)));
+    table.print().map_err(Failure::into_error)
+}

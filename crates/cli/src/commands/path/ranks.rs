@@ -1,0 +1,160 @@
+//! `warpath path --engine mpi`: the ranks of an MPI run find the path between two vertices of a graph that none of them has as a whole.
+
+use std::time::Instant;
+
+use serde::Serialize;
+use warpath::{Control, Error};
+use warpath_mpi::{Found, Names, Outcome, Problem, Search, World};
+
+use super::shown_name;
+use crate::answer::{GraphFacts, PeakBytes, Times};
+use crate::arguments::PathArguments;
+use crate::exit_code::ExitCode;
+use crate::failure::Failure;
+use crate::print::{self, Table};
+use crate::ranks;
+use crate::setup::start_threads;
+
+/// The answer as JSON.
+#[derive(Debug, Serialize)]
+struct RanksAnswer<'a> {
+    engine: &'static str,
+    algorithm: &'a str,
+    number_type: &'static str,
+    graph: GraphFacts,
+    from: &'a str,
+    to: &'a str,
+    reachable: bool,
+    length: Option<serde_json::Value>,
+    edges: Option<usize>,
+    vertices: Option<Vec<String>>,
+    verified: Option<bool>,
+    seconds: Times,
+    peak_bytes: PeakBytes,
+    ranks: RanksFacts,
+}
+
+/// What the ranks did.
+#[derive(Debug, Serialize)]
+struct RanksFacts {
+    count: usize,
+}
+
+pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
+    let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
+        return Err(Failure::usage("`--pairs` is not possible with `--engine mpi`"));
+    };
+    ranks::run(&arguments.solving.engine.engine, |world, control| on_ranks(arguments, from, to, world, control))
+}
+
+fn on_ranks(arguments: &PathArguments, from: &str, to: &str, world: &World, _: &Control) -> Outcome<()> {
+    world.agree(check(arguments))?;
+    world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
+    let source = world.agree(ranks::source(&arguments.graph))?;
+    let names = Names::load(world, &source)?;
+    let ends = [names.find(world, from)?, names.find(world, to)?];
+    let search = Search {
+        targets: vec![ends[1]],
+        predecessors: true,
+        verify: arguments.verify,
+        memory: arguments.solving.common.memory,
+        ..Search::new(Problem::Sssp, vec![ends[0]])
+    };
+    let found = search.run(world, &source)?;
+    let start = Instant::now();
+    let length = found.distances_of(world, &ends[1..])?[0];
+    // Each rank asks for the names of its part.
+    let path = match found.path_to(world, ends[1])? {
+        Some(vertices) => Some(named(world, &names, &vertices)?),
+        None => None,
+    };
+    let writing = start.elapsed().as_secs_f64();
+    let graph = GraphFacts::new(source.vertices(), found.arcs, source.is_directed(), source.weight_kind().name());
+    let is_first = world.rank() == 0;
+    world.agree(if is_first {
+        print(arguments, world, graph, &found, (from, to), length, path, writing)
+    } else {
+        Ok(())
+    })
+}
+
+/// The names of vertices on rank 0.
+fn named(world: &World, names: &Names, vertices: &[u64]) -> Outcome<Vec<String>> {
+    names.of(world, if world.rank() == 0 { vertices } else { &[] })
+}
+
+/// An error for options that ranks do not have.
+fn check(arguments: &PathArguments) -> Result<(), Error> {
+    ranks::refuse(
+        &arguments.graph,
+        &[
+            ("--k", arguments.k.is_some()),
+            ("--output", arguments.output.is_some()),
+            ("--plot", arguments.map.plot.is_some()),
+            ("--coordinates", arguments.map.coordinates.is_some()),
+            ("--plan", arguments.solving.plan.plan),
+            ("--statistics", arguments.solving.statistics),
+            ("--threads", arguments.solving.common.threads.is_some()),
+        ],
+    )
+}
+
+#[allow(clippy::too_many_arguments)]
+fn print(
+    arguments: &PathArguments,
+    world: &World,
+    graph: GraphFacts,
+    found: &Found,
+    (from, to): (&str, &str),
+    length: Option<warpath::Distance>,
+    path: Option<Vec<String>>,
+    walking: f64,
+) -> Result<(), Error> {
+    let seconds = Times {
+        load: found.seconds.load,
+        solve: found.seconds.solve,
+        predecessors: found.seconds.predecessors + walking,
+        verify: found.seconds.verify,
+        ..Default::default()
+    };
+    let common = &arguments.solving.common;
+    let edges = path.as_ref().map(|vertices| vertices.len().saturating_sub(1));
+    if common.json {
+        let answer = RanksAnswer {
+            engine: "mpi",
+            algorithm: &found.algorithm,
+            number_type: found.number_type,
+            graph,
+            from,
+            to,
+            reachable: path.is_some(),
+            length: length.map(print::number),
+            edges,
+            vertices: path,
+            verified: arguments.verify.then_some(true),
+            seconds,
+            peak_bytes: PeakBytes::of_host(),
+            ranks: RanksFacts { count: world.ranks() },
+        };
+        return print::json(&answer).map_err(Failure::into_error);
+    }
+    if common.quiet {
+        return Ok(());
+    }
+    let mut table = Table::new();
+    table.row("graph", graph.text());
+    let on = print::count(world.ranks(), "rank", "ranks");
+    table.row("path", format!("{} on {on}, {}", found.algorithm, found.number_type));
+    match (path, length) {
+        (Some(vertices), Some(length)) => {
+            let edges = print::count(vertices.len() - 1, "edge", "edges");
+            let verified = if arguments.verify { ", verified" } else { "" };
+            table.row("length", format!("{} over {edges}{verified}", print::digits(&print::number(length))));
+            let names: Vec<String> = vertices.iter().map(|name| shown_name(name)).collect();
+            table.row("vertices", names.join(" "));
+        }
+        _ => table.row("path", format!("no path leads from {from} to {to}")),
+    }
+    table.row("time", seconds.text());
+    table.print().map_err(Failure::into_error)
+}
