@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use warpath::formats::PartialFile;
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
-use warpath::{Control, Error};
+use warpath::{Control, Error, ReadOptions};
 use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, Source, Weighting, World};
 
 use crate::arguments::{GraphArguments, ShowProgress};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::progress;
+use crate::setup::options_for;
 
 /// Starts MPI, and does work that all ranks do together. Ranks but the one that reports an error end silently, with the same code.
 pub(crate) fn run(engine: &str, work: impl FnOnce(&World, &Control) -> Outcome<()>) -> Result<ExitCode, Failure> {
@@ -39,9 +40,46 @@ pub(crate) fn create(path: &Path, control: &Control) -> Result<PartialFile, Erro
     }
 }
 
-/// An error for the first of these options that is given, and for those of reading a graph that ranks do not have.
+/// An error for the first of these options that is given, and for those of reading a graph that ranks never have.
 pub(crate) fn refuse(graph: &GraphArguments, options: &[(&str, bool)]) -> Result<(), Error> {
-    let of_reading = [
+    let of_reading =
+        [("--keep-parallel-edges", graph.keep_parallel_edges), ("--largest-component", graph.largest_component)];
+    match options.iter().chain(&of_reading).find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::invalid(format!("`{option}` is not possible with `--engine mpi`"))),
+        None => Ok(()),
+    }
+}
+
+/// The graph, of which each rank takes its part. It may take so many bytes of memory on each rank, or the rank's share. `ignores_weights` is
+/// whether nobody will ask for the weights.
+pub(crate) fn source(
+    world: &World,
+    graph: &GraphArguments,
+    memory: Option<u64>,
+    ignores_weights: bool,
+    control: &Control,
+) -> Outcome<Source<'static>> {
+    let weighting = world.agree(weighting(graph))?;
+    let memory = memory.unwrap_or_else(|| warpath::available_memory() / world.ranks_on_host());
+    let options = ReadOptions::new().control(control.clone()).memory(memory).leave_weights(ignores_weights);
+    let options = world.agree(options_for(graph, options).map_err(Failure::into_error))?;
+    // A column of weights is one of a list.
+    let source = Source::open_together(world, &graph.graph, weighting.unwrap_or_default(), &options)?;
+    world.agree(if source.is_list() { Ok(()) } else { refuse_of_lists(graph, weighting.is_none()) })?;
+    Ok(source)
+}
+
+/// The same for ranks that are not there, so that nothing but its size is known: a generated graph, or a file of rows.
+pub(crate) fn source_of_absent(graph: &GraphArguments) -> Result<Source<'static>, Error> {
+    let weighting = weighting(graph)?;
+    refuse_of_lists(graph, weighting.is_none())?;
+    Source::open(&graph.graph, weighting.unwrap_or_default())
+}
+
+/// An error for options that are for lists of edges alone.
+fn refuse_of_lists(graph: &GraphArguments, has_column: bool) -> Result<(), Error> {
+    let options = [
+        ("--weights COLUMN", has_column),
         ("--from", graph.from_column.is_some()),
         ("--directed", graph.directed),
         ("--undirected", graph.undirected),
@@ -50,20 +88,20 @@ pub(crate) fn refuse(graph: &GraphArguments, options: &[(&str, bool)]) -> Result
         ("--separator", graph.separator.is_some()),
         ("--decimal", graph.decimal.is_some()),
         ("--drop-self-loops", graph.drop_self_loops),
-        ("--keep-parallel-edges", graph.keep_parallel_edges),
-        ("--largest-component", graph.largest_component),
         ("--allow-isolated", graph.allow_isolated),
     ];
-    match options.iter().chain(&of_reading).find(|(_, given)| *given) {
-        Some((option, _)) => Err(Error::invalid(format!("`{option}` is not possible with `--engine mpi`"))),
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::invalid(format!(
+            "with `--engine mpi`, `{option}` is for lists of edges, and this graph is none"
+        ))),
         None => Ok(()),
     }
 }
 
-/// The graph, of which each rank takes its part.
-pub(crate) fn source(graph: &GraphArguments) -> Result<Source<'static>, Error> {
+/// The weights that are asked for; `None` if they are in a column of a list.
+fn weighting(graph: &GraphArguments) -> Result<Option<Weighting>, Error> {
     let name = &graph.graph;
-    let weighting = match graph.weights.as_deref() {
+    Ok(Some(match graph.weights.as_deref() {
         None => Weighting::AsStored,
         Some("unit") => Weighting::Unit,
         Some(text) => match text.strip_prefix("random:") {
@@ -73,14 +111,9 @@ pub(crate) fn source(graph: &GraphArguments) -> Result<Source<'static>, Error> {
                 let own = of_recipe.map(Recipe::beyond_one_machine).transpose()?.map_or(DEFAULT_SEED, |r| r.seed());
                 Weighting::Random(range, seed.unwrap_or(own))
             }
-            None => {
-                return Err(Error::invalid(format!(
-                    "with `--engine mpi`, weights are those of the graph, `unit` or `random:LO..HI`, not `{text}`"
-                )));
-            }
+            None => return Ok(None),
         },
-    };
-    Source::open(name, weighting)
+    }))
 }
 
 /// The time that ranks wait for each other, from the name of the engine: `mpi` or `mpi:timeout=SECONDS`.

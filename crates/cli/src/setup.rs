@@ -286,38 +286,15 @@ pub(crate) fn start_threads(threads: Option<u32>) -> Result<(), Failure> {
 }
 
 fn load(arguments: &GraphArguments, stored: Option<&StoredArrays>, setup: &Setup<'_>) -> Result<Graph, Failure> {
-    let direction = match (arguments.directed, arguments.undirected) {
-        (true, _) => Some(Direction::Directed),
-        (_, true) => Some(Direction::Undirected),
-        _ => None,
-    };
+    let direction = direction(arguments);
     let random = arguments.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
     let random = random.map(str::parse::<RandomWeights>).transpose()?;
     if let Some(recipe) = recipe(arguments) {
         return generate(recipe, arguments, direction, random, setup);
     }
     let notes = Notes::new();
-    let mut options = options_for_lines(arguments, setup.read_options().allow_isolated(arguments.allow_isolated))?;
-    options = options.leave_weights(setup.ignores_weights).notes(&notes);
-    options = stored.into_iter().fold(options, ReadOptions::stored_arrays);
-    if let Some(name) = &arguments.format {
-        options = options.format(name.parse::<Format>()?);
-    }
-    if let Some(direction) = direction {
-        options = options.direction(direction);
-    }
-    if arguments.drop_self_loops {
-        options = options.self_loops(SelfLoops::Drop);
-    }
-    if arguments.keep_parallel_edges {
-        options = options.parallel_edges(ParallelEdges::Keep);
-    }
-    options = options.weights(match arguments.weights.as_deref() {
-        None => WeightSource::File,
-        Some("unit") => WeightSource::Unit,
-        Some(_) if random.is_some() => WeightSource::Unit,
-        Some(column) => column.parse::<Column>()?.into(),
-    });
+    let options = options_for(arguments, setup.read_options())?.leave_weights(setup.ignores_weights).notes(&notes);
+    let options = stored.into_iter().fold(options, ReadOptions::stored_arrays);
     let from_pipe = arguments.graph.as_os_str() == "-";
     let graph = if from_pipe { options.read_stdin() } else { options.read(&arguments.graph) };
     if !setup.common.quiet {
@@ -327,6 +304,38 @@ fn load(arguments: &GraphArguments, stored: Option<&StoredArrays>, setup: &Setup
         Some(random) => Ok(random.of(graph?, DEFAULT_SEED)?),
         None => Ok(graph?),
     }
+}
+
+/// Whether edges have a direction, if that was said.
+fn direction(arguments: &GraphArguments) -> Option<Direction> {
+    match (arguments.directed, arguments.undirected) {
+        (true, _) => Some(Direction::Directed),
+        (_, true) => Some(Direction::Undirected),
+        _ => None,
+    }
+}
+
+/// Adds what was said about the file.
+pub(crate) fn options_for(arguments: &GraphArguments, options: ReadOptions) -> Result<ReadOptions, Failure> {
+    let mut options = options_for_lines(arguments, options.allow_isolated(arguments.allow_isolated))?;
+    if let Some(name) = &arguments.format {
+        options = options.format(name.parse::<Format>()?);
+    }
+    if let Some(direction) = direction(arguments) {
+        options = options.direction(direction);
+    }
+    if arguments.drop_self_loops {
+        options = options.self_loops(SelfLoops::Drop);
+    }
+    if arguments.keep_parallel_edges {
+        options = options.parallel_edges(ParallelEdges::Keep);
+    }
+    Ok(options.weights(match arguments.weights.as_deref() {
+        None => WeightSource::File,
+        Some("unit") => WeightSource::Unit,
+        Some(text) if text.starts_with("random:") => WeightSource::Unit,
+        Some(column) => column.parse::<Column>()?.into(),
+    }))
 }
 
 /// Adds what was said about the lines of an edge list.

@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use warpath::generate::{DEFAULT_SEED, EdgeFractions, Recipe, sample_of_many_vertices};
-use warpath::graph::{DistanceValue, Unit};
+use warpath::graph::{DistanceValue, Unit, Weights};
 use warpath::{Error, Result};
 
 use crate::allocation::make_room;
 use crate::components::components;
 use crate::graph::PartOfGraph;
 use crate::search::{Found, Problem, Search};
-use crate::source::{ListedEdges, Source};
+use crate::source::{ListedEdges, Source, VertexNames};
 use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, World};
 
@@ -114,27 +114,35 @@ pub fn graph500(
 fn draw(world: &World, recipe: &Recipe) -> Outcome<ListedEdges> {
     let parts = world.agree(recipe.in_parts())?;
     let mine = || (world.rank()..parts.count()).step_by(world.ranks());
-    let mut list = ListedEdges { vertices: recipe.vertices(), ..Default::default() };
-    let mut counts = Vec::new();
+    let (mut edges, mut counts) = (Vec::new(), Vec::new());
     let drawn = mine().try_for_each(|part| {
         let drawn = parts.draw(part)?.edges;
-        make_room("the list of edges", &mut list.edges, drawn.len())?;
+        make_room("the list of edges", &mut edges, drawn.len())?;
         push(&mut counts, drawn.len() as u64);
-        list.edges.extend(drawn);
+        edges.extend(drawn);
         Ok(())
     });
     world.agree(drawn)?;
     let all = world.agree(world.gather(&counts))?;
     let count_of = |part: usize| pull::<u64>(&all.from(part % world.ranks())[2 * (part / world.ranks())..]);
     let weights = EdgeFractions::new(DEFAULT_SEED);
-    world.agree(make_room("the lengths of edges", &mut list.lengths, list.edges.len()))?;
+    let (mut lengths, mut count) = (Vec::new(), 0);
+    world.agree(make_room("the lengths of edges", &mut lengths, edges.len()))?;
     for part in 0..parts.count() {
         if part % world.ranks() == world.rank() {
-            list.lengths.extend((list.count..list.count + count_of(part)).map(|number| weights.of(number)));
+            lengths.extend((count..count + count_of(part)).map(|number| weights.of(number)));
         }
-        list.count += count_of(part);
+        count += count_of(part);
     }
-    Ok(list)
+    Ok(ListedEdges {
+        vertices: recipe.vertices(),
+        count,
+        directed: false,
+        keeps_loops: false,
+        edges,
+        weights: Weights::F32(lengths),
+        names: VertexNames::From(0),
+    })
 }
 
 /// Random vertices with an edge that is no self-loop, each once: so many, or all.

@@ -116,6 +116,7 @@ impl Search {
         item("arcs before they have their place", [(arcs, sent + wide - kept), (0, 0)]);
         // A ghost's vertex, its place in the index, and its number in the list of its owner.
         item("vertices of other ranks", [(ghosts, 8 + 8 + 4), (hubs, 8 + 8)]);
+        item("the list of edges, read already", [(source.bytes_of_list(), 1), (0, 0)]);
         item("what is drawn as a whole", [(source.bytes_drawn_as_a_whole(), 1), (0, 0)]);
         match self.problem {
             Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states / 4, 1)]),

@@ -1,14 +1,16 @@
 //! Where the arcs of a graph come from: a generator, a file of rows, or a graph in memory. Each rank draws or reads its part.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use warpath::formats::{RowRange, StoredRows};
+use warpath::formats::{RowRange, StoredRows, WeightSource};
 use warpath::generate::{ArcWeights, EdgeParts, Recipe, WeightRange};
-use warpath::graph::{Labels, VertexId, Weight, WeightKind};
-use warpath::{Error, Graph, Result};
+use warpath::graph::{Labels, VertexId, Weight, WeightKind, Weights};
+use warpath::{Error, Graph, ReadOptions, Result};
 
 use crate::graph::Partition;
+use crate::list;
 use crate::world::{Outcome, World};
 
 /// A graph that no rank has to hold as a whole.
@@ -28,21 +30,40 @@ enum Form<'g> {
     Generated(Recipe),
     Stored(Box<StoredRows>),
     InMemory(&'g Graph),
-    Listed(&'g ListedEdges),
+    Listed(Cow<'g, ListedEdges>),
 }
 
-/// Edges without directions, of which each rank has some: self-loops among them are left out of a graph, and of equal ones the
-/// shortest counts.
-#[derive(Debug, Clone, Default)]
+/// Edges of which each rank has some. Of equal ones the shortest counts.
+#[derive(Debug, Clone)]
 pub struct ListedEdges {
     /// The number of vertices of all ranks.
     pub vertices: u64,
     /// The number of edges of all ranks.
     pub count: u64,
+    /// Whether edges have a direction.
+    pub directed: bool,
+    /// Whether edges from a vertex to itself are kept.
+    pub keeps_loops: bool,
     /// The ends of the edges that this rank has.
     pub edges: Vec<(u64, u64)>,
-    /// Their lengths.
-    pub lengths: Vec<f32>,
+    /// Their weights.
+    pub weights: Weights,
+    /// The names of the vertices.
+    pub names: VertexNames,
+}
+
+/// The names of the vertices of a list.
+#[derive(Debug, Clone)]
+pub enum VertexNames {
+    /// Vertex `v` is named this number plus `v`.
+    From(u64),
+    /// Numbers with gaps.
+    Owned {
+        /// The first vertex of each rank, and then the number of vertices.
+        starts: Vec<u64>,
+        /// The names of the vertices that this rank owns, ascending.
+        names: Vec<u64>,
+    },
 }
 
 /// The weights that are asked for.
@@ -87,6 +108,34 @@ impl<'g> Source<'g> {
         Ok(Source { form, weights, reversed: false })
     }
 
+    /// The same, or else a list of edges, which may have names with gaps: all ranks call it together, and each reads the lines of its
+    /// bytes. Weights that are random or none are not read from a list.
+    ///
+    /// # Errors
+    ///
+    /// As [`Source::open`], [`Error::Input`] if the list is damaged, and [`Error::OutOfMemory`].
+    pub fn open_together(world: &World, text: &Path, weights: Weighting, options: &ReadOptions) -> Outcome<Self> {
+        // All ranks take the file for the same.
+        let opened = Source::open(text, weights);
+        let is_list = matches!(opened, Err(Error::InvalidRequest(_))) && text.exists();
+        let mut is_list = vec![u64::from(is_list)];
+        world.broadcast(&mut is_list);
+        if is_list == [0] {
+            return world.agree(opened);
+        }
+        let options = match weights {
+            Weighting::AsStored => options.clone(),
+            Weighting::Unit | Weighting::Random(..) => options.clone().weights(WeightSource::Unit),
+        };
+        let list = list::read(world, text, &options)?;
+        Ok(Source { form: Form::Listed(Cow::Owned(list)), weights, reversed: false })
+    }
+
+    /// Whether it is a list of edges.
+    pub fn is_list(&self) -> bool {
+        matches!(self.form, Form::Listed(_))
+    }
+
     /// A graph in memory, of which each rank takes its rows.
     pub fn of(graph: &'g Graph) -> Self {
         Source { form: Form::InMemory(graph), weights: Weighting::AsStored, reversed: false }
@@ -95,7 +144,7 @@ impl<'g> Source<'g> {
     /// A graph of a list of edges: with their lengths, or all of length 1.
     pub fn listed(list: &'g ListedEdges, weighted: bool) -> Self {
         let weights = if weighted { Weighting::AsStored } else { Weighting::Unit };
-        Source { form: Form::Listed(list), weights, reversed: false }
+        Source { form: Form::Listed(Cow::Borrowed(list)), weights, reversed: false }
     }
 
     /// The same graph with every arc the other way round.
@@ -109,6 +158,14 @@ impl<'g> Source<'g> {
         match &self.form {
             Form::Stored(file) => Some(file),
             _ => None,
+        }
+    }
+
+    /// Bytes of the list of edges that this rank has, if the graph is one.
+    pub(crate) fn bytes_of_list(&self) -> u64 {
+        match &self.form {
+            Form::Listed(list) => list.edges.len() as u64 * (16 + list.weights.kind().bytes()),
+            _ => 0,
         }
     }
 
@@ -136,7 +193,7 @@ impl<'g> Source<'g> {
             Form::Generated(recipe) => recipe.arcs(),
             Form::Stored(file) => file.arcs(),
             Form::InMemory(graph) => graph.arcs() as u64,
-            Form::Listed(list) => 2 * list.count,
+            Form::Listed(list) => list.count * if list.directed { 1 } else { 2 },
         }
     }
 
@@ -146,7 +203,7 @@ impl<'g> Source<'g> {
             Form::Generated(recipe) => recipe.is_directed(),
             Form::Stored(file) => file.is_directed(),
             Form::InMemory(graph) => graph.is_directed(),
-            Form::Listed(_) => false,
+            Form::Listed(list) => list.directed,
         }
     }
 
@@ -158,7 +215,7 @@ impl<'g> Source<'g> {
             (Weighting::Random(..), _) | (_, Form::Generated(_)) => WeightKind::U32,
             (Weighting::AsStored, Form::Stored(file)) => file.weight_kind(),
             (Weighting::AsStored, Form::InMemory(graph)) => graph.weight_kind(),
-            (Weighting::AsStored, Form::Listed(_)) => WeightKind::F32,
+            (Weighting::AsStored, Form::Listed(list)) => list.weights.kind(),
         }
     }
 
@@ -169,7 +226,11 @@ impl<'g> Source<'g> {
     /// As [`StoredRows::names`].
     pub fn names(&self, vertices: Range<u64>) -> Result<Labels> {
         match &self.form {
-            Form::Generated(_) | Form::Listed(_) => Ok(Labels::range(vertices.start, vertices.end - vertices.start)),
+            Form::Generated(_) => Ok(Labels::range(vertices.start, vertices.end - vertices.start)),
+            Form::Listed(list) => Ok(match &list.names {
+                VertexNames::From(first) => Labels::range(first + vertices.start, vertices.end - vertices.start),
+                VertexNames::Owned { names, .. } => Labels::Integers(names.clone()),
+            }),
             Form::Stored(file) => file.names(vertices),
             Form::InMemory(graph) => {
                 let names = vertices.map(|v| graph.name(v as VertexId).parse::<u64>());
@@ -183,7 +244,16 @@ impl<'g> Source<'g> {
     /// vertices.
     pub(crate) fn partition(&self, world: &World) -> Outcome<Partition> {
         let vertices = self.vertices();
-        let Form::Stored(file) = &self.form else { return Ok(Partition::equal(vertices, world.ranks())) };
+        let file = match &self.form {
+            Form::Stored(file) => file,
+            Form::Listed(list) => {
+                return Ok(match &list.names {
+                    VertexNames::From(_) => Partition::equal(vertices, world.ranks()),
+                    VertexNames::Owned { starts, .. } => Partition::at(starts.clone()),
+                });
+            }
+            Form::Generated(_) | Form::InMemory(_) => return Ok(Partition::equal(vertices, world.ranks())),
+        };
         // All ranks take the same starts, whatever they might read from a file that changes.
         let mut starts = Vec::new();
         let found = if world.rank() == 0 { balanced_starts(file, world.ranks()) } else { Ok(Vec::new()) };
@@ -325,10 +395,16 @@ impl ArcsOf<'_> {
                 let first = self.next as usize;
                 let edges = first..list.edges.len().min(first + (ARCS / 2) as usize);
                 self.next = edges.end as u64;
-                for (&(u, v), length) in list.edges[edges.clone()].iter().zip(&list.lengths[edges]) {
-                    if u != v {
-                        let own = of_bits(length.to_bits());
-                        take(u, v, weight(u, v, own));
+                // Whoever wants other weights does not take these.
+                let own = W::of(&list.weights);
+                for index in edges {
+                    let (u, v) = list.edges[index];
+                    if u == v && !list.keeps_loops {
+                        continue;
+                    }
+                    let own = own.map_or(W::default(), |weights| weights[index]);
+                    take(u, v, weight(u, v, own));
+                    if !list.directed && u != v {
                         take(v, u, weight(v, u, own));
                     }
                 }

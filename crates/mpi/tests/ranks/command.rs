@@ -12,6 +12,7 @@ use crate::launcher::{Role, alone, launch, launch_two};
 /// All tests with their names.
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("files_are_those_of_one_machine", files_are_those_of_one_machine),
+    ("lists_of_edges_are_shared_out", lists_of_edges_are_shared_out),
     ("answers_are_printed_once", answers_are_printed_once),
     ("bad_requests_get_one_error", bad_requests_get_one_error),
     ("graph500_has_the_edges_of_one_machine", graph500_has_the_edges_of_one_machine),
@@ -108,6 +109,38 @@ fn files_are_those_of_one_machine() {
     }
 }
 
+fn lists_of_edges_are_shared_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("list.txt");
+    let name = path.display().to_string();
+    let lines = |count: u64, line: &dyn Fn(u64) -> String| (0..count).map(line).collect::<String>();
+    // Consecutive names, names with gaps, isolated vertices, a header; weights of each type.
+    let texts = [
+        lines(300, &|k| format!("{} {}\n", 5 + k * 7 % 50, 5 + k * k % 50)),
+        lines(300, &|k| format!("{} {} {}\n", k * k % 97 * 1000, k * 31 % 97 * 1000, k % 9)),
+        format!("# Undirected graph\n# Nodes: 90 Edges: 80\n{}", lines(80, &|k| format!("{} {}\n", k % 7, k % 31))),
+        format!("# Node: 77777\n{}", lines(80, &|k| format!("{} {} 0.{}\n", k % 13 * 3, k % 31 * 3, k % 10))),
+        format!("from,minutes,to\n{}", lines(90, &|k| format!("{},{},{}\n", k % 17, k, k % 13))),
+        "0 0\n".into(),
+    ];
+    for (turn, text) in texts.iter().enumerate() {
+        std::fs::write(&path, text).expect("a file");
+        let first = ["5", "0", "0", "0", "0", "0"][turn];
+        let ranks = 2 + turn % 3;
+        compare(folder.path(), ranks, &["sssp", &name, "--source", first, "--predecessors"], "csv");
+        compare(folder.path(), ranks + 1, &["bfs", &name, "--source", first, "--undirected"], "npy");
+    }
+    compare(folder.path(), 3, &["components", &name], "csv");
+    std::fs::write(&path, &texts[4]).expect("a file");
+    compare(folder.path(), 3, &["sssp", &name, "--source", "0", "--weights", "random:1..9"], "csv");
+    compare(
+        folder.path(),
+        3,
+        &["sssp", &name, "--source", "0", "--from", "to", "--to", "from", "--drop-self-loops"],
+        "csv",
+    );
+}
+
 fn answers_are_printed_once() {
     let search = ["bfs", "grid:9x9", "--source", "0", "--target", "80", "--engine", "mpi", "--verify"];
     let (output, out, error) = output_of(&mut launch(Role::Command, 3, &search));
@@ -160,8 +193,10 @@ fn graph500_has_the_edges_of_one_machine() {
 
 fn bad_requests_get_one_error() {
     let folder = tempfile::tempdir().expect("a folder");
-    let text = folder.path().join("edges.txt");
-    std::fs::write(&text, "0 1\n").expect("a file");
+    let [text, words] = ["graph.gml", "words.txt"].map(|name| folder.path().join(name));
+    std::fs::write(&text, "graph [\n]\n").expect("a file");
+    std::fs::write(&words, "0 1\n1 2\n2 b\n").expect("a file");
+    let words = words.display().to_string();
     let (text, missing) = (text.display().to_string(), folder.path().join("no.wpg").display().to_string());
     let csv = folder.path().join("out.csv").display().to_string();
     let search = |graph: &str, more: &[&str]| {
@@ -179,7 +214,9 @@ fn bad_requests_get_one_error() {
     for (words, code, message) in [
         (search("grid:3x3", &["--source", "9"]), 2, "no vertex named `9`; its vertices are numbered 0..8"),
         (search("kron:12", &["--memory", "100K", "--output", &csv]), 3, "needs "),
-        (search(&text, &[]), 2, "neither a .wpg file nor a .sg or .wsg file"),
+        (search(&text, &[]), 2, "share out .wpg, .sg, .wsg and edge lists"),
+        (search(&words, &[]), 2, "words.txt:3:1: "),
+        (search("grid:3x3", &["--undirected"]), 2, "`--undirected` is for lists of edges"),
     ] {
         let list: Vec<&str> = words.iter().map(String::as_str).collect();
         check(&mut launch(Role::Command, 3, &list), &words, code, message);
@@ -202,7 +239,7 @@ fn bad_requests_get_one_error() {
         let list: Vec<&str> = words.iter().map(String::as_str).collect();
         check(&mut alone(&list), &words, 2, message);
     }
-    assert!(!Path::new(&csv).exists() && std::fs::read_dir(folder.path()).expect("a folder").count() == 1);
+    assert!(!Path::new(&csv).exists() && std::fs::read_dir(folder.path()).expect("a folder").count() == 2);
     let (output, _, error) = output_of(&mut alone(&["bfs", "grid:3x3", "--source", "0", "--engine", "mpi:timeout=x"]));
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("is not `mpi` or `mpi:timeout=SECONDS`"), "{error}");

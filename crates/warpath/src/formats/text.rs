@@ -203,6 +203,29 @@ impl Text {
         pieces(&self.opened, from, PIECE_BYTES as u64)
     }
 
+    /// The lines that begin in one of so many shares of the text from an offset on, where a line begins.
+    pub(super) fn share(&self, from: u64, index: u64, of: u64) -> Result<Range<u64>> {
+        let length = u128::from(self.end() - from);
+        let line_from = |share: u64| match (length * u128::from(share) / u128::from(of)) as u64 {
+            0 => Ok(from),
+            bytes => line_end(&self.opened, from + bytes - 1),
+        };
+        Ok(line_from(index)?..line_from(index + 1)?)
+    }
+
+    /// Cuts a part of the text that begins and ends with whole lines into pieces that a thread parses at a time.
+    pub(super) fn pieces_of(&self, range: Range<u64>) -> Result<Vec<Range<u64>>> {
+        let mut pieces = Vec::new();
+        let mut start = range.start;
+        while start < range.end {
+            let at_least = start.saturating_add(PIECE_BYTES as u64).min(range.end);
+            let end = line_end(&self.opened, at_least - 1)?;
+            pieces.push(start..end);
+            start = end;
+        }
+        Ok(pieces)
+    }
+
     /// Makes something of every piece, in parallel. The results are in the order of the text.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 use super::ReadOptions;
 use super::text::{Fault, Held, Malformed, Parsed, Piece, finite};
 
-use crate::graph::{EdgeList, Graph, GraphBuilder, Unit, VertexId, Weight};
+use crate::graph::{EdgeList, Graph, GraphBuilder, Unit, VertexId, Weight, WeightKind, Weights};
 use crate::memory::allocation::bytes_of;
 use crate::{Error, Result, parallel};
 
@@ -296,36 +296,106 @@ impl WeightedLists {
     }
 }
 
+/// What is among weights, as bits: those of several readers can be or-ed.
+mod found {
+    pub(super) const DECIMAL: u64 = 1;
+    pub(super) const NEGATIVE: u64 = 1 << 1;
+    /// Some integer is out of the range of `i32`, if others are negative,
+    pub(super) const ABOVE_I32: u64 = 1 << 2;
+    /// or of both types.
+    pub(super) const ABOVE_U32: u64 = 1 << 3;
+    /// Some integer may be rounded by `f64`.
+    pub(super) const INEXACT: u64 = 1 << 4;
+    pub(super) const COMMA: u64 = 1 << 5;
+    pub(super) const POINT: u64 = 1 << 6;
+}
+
+impl WeightColumn {
+    /// What is among the weights, as bits.
+    pub(super) fn found(&self) -> u64 {
+        let bits = [
+            (found::DECIMAL, self.decimal),
+            (found::NEGATIVE, self.negative),
+            (found::ABOVE_I32, self.above_i32),
+            (found::ABOVE_U32, self.above_u32),
+            (found::INEXACT, self.inexact.is_some()),
+            (found::COMMA, self.comma.is_some()),
+            (found::POINT, self.point.is_some()),
+        ];
+        bits.into_iter().filter(|(_, is_found)| *is_found).map(|(bit, _)| bit).sum()
+    }
+
+    /// The weights as a type that holds all of them.
+    pub(super) fn into_weights(self, kind: WeightKind) -> Weights {
+        match kind {
+            WeightKind::U32 => Weights::U32(self.values.into_u32()),
+            WeightKind::I32 => Weights::I32(self.values.into_i32()),
+            // No negative zero.
+            _ => Weights::F64(self.values.into_f64().into_iter().map(|weight| weight + 0.0).collect()),
+        }
+    }
+}
+
 /// The edges of these chunks, with weights of a type that holds all of them. `locate` says where in the input a fault is.
 /// Notes tell of what may surprise.
 ///
 /// # Errors
 ///
-/// If integers are so large that floats would round them, and no weight is a decimal; or if some decimals have a point
-/// and some a comma.
+/// As of [`kind_of`].
 pub(super) fn settle(
     locate: impl Fn(Fault) -> Error,
     chunks: Vec<WeightedChunk>,
     options: &ReadOptions,
 ) -> Result<WeightedLists> {
     let columns = || chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
+    let found = columns().map(WeightColumn::found).fold(0, |all, some| all | some);
+    let kind = kind_of(found, columns, locate, options)?;
+    if columns().next().is_none() {
+        let unit = |chunk: WeightedChunk| EdgeList { weights: vec![Unit; chunk.edges.len()], edges: chunk.edges };
+        return Ok(WeightedLists::Unit(chunks.into_iter().map(unit).collect()));
+    }
+    Ok(match kind {
+        WeightKind::U32 => WeightedLists::U32(widened(chunks, Values::into_u32)),
+        WeightKind::I32 => WeightedLists::I32(widened(chunks, Values::into_i32)),
+        _ => WeightedLists::F64(widened(chunks, Values::into_f64)),
+    })
+}
+
+/// The type that holds all weights, among which `found` is: in these columns, or in those of other readers.
+///
+/// # Errors
+///
+/// If integers are so large that floats would round them, and no weight is a decimal; or if some decimals have a point
+/// and some a comma. Whoever has no such weight among these columns sees no error.
+pub(super) fn kind_of<'c, C: Iterator<Item = &'c WeightColumn>>(
+    found: u64,
+    columns: impl Fn() -> C,
+    locate: impl Fn(Fault) -> Error,
+    options: &ReadOptions,
+) -> Result<WeightKind> {
+    let has = |bit: u64| found & bit != 0;
     let refused =
         |fault: &Fault, message: &str| Err(locate(Fault { message: message.to_owned(), ..Fault::clone(fault) }));
-    let (mut decimal, negative) = (columns().any(|c| c.decimal), columns().any(|c| c.negative));
-    let commas = columns().find_map(|column| column.comma.as_deref());
-    if let Some((comma, point)) = commas.zip(columns().find_map(|column| column.point.as_deref())) {
-        let later = if comma.at > point.at { comma } else { point };
+    let comma = columns().find_map(|column| column.comma.as_deref());
+    if has(found::COMMA) && has(found::POINT) {
+        let point = columns().find_map(|column| column.point.as_deref());
         let message = "some weights have a decimal point and some a comma; `--decimal point` or `--decimal comma` \
                        (`ReadOptions::decimal`) tells what to expect";
-        return refused(later, message);
+        if let Some(later) = [comma, point].into_iter().flatten().max_by_key(|fault| fault.at) {
+            return refused(later, message);
+        }
     }
-    if let Some(comma) = commas {
+    if let Some(comma) = comma {
         let shown = String::from_utf8_lossy(&comma.part);
         options
             .notes
             .add(format!("weights such as `{shown}` are read with a decimal comma; `--decimal point` refuses them"));
     }
-    if !decimal && columns().any(|column| column.above_u32 || (negative && column.above_i32)) {
+    let (decimal, negative) = (has(found::DECIMAL), has(found::NEGATIVE));
+    if decimal {
+        return Ok(WeightKind::F64);
+    }
+    if has(found::ABOVE_U32) || (negative && has(found::ABOVE_I32)) {
         if let Some(fault) = columns().find_map(|column| column.inexact.as_deref()) {
             let message = "a weight is beyond 2^53, where 64-bit floats, which hold weights of more than 32 bits, begin \
                            to skip integers; as a decimal, such as 1e16, it would be rounded";
@@ -336,19 +406,9 @@ pub(super) fn settle(
             "a weight exceeds the range of {range}, so all are read as 64-bit floats, which hold integers up to 2^53 \
              exactly"
         ));
-        decimal = true;
+        return Ok(WeightKind::F64);
     }
-    if columns().next().is_none() {
-        let unit = |chunk: WeightedChunk| EdgeList { weights: vec![Unit; chunk.edges.len()], edges: chunk.edges };
-        return Ok(WeightedLists::Unit(chunks.into_iter().map(unit).collect()));
-    }
-    Ok(if decimal {
-        WeightedLists::F64(widened(chunks, Values::into_f64))
-    } else if negative {
-        WeightedLists::I32(widened(chunks, Values::into_i32))
-    } else {
-        WeightedLists::U32(widened(chunks, Values::into_u32))
-    })
+    Ok(if negative { WeightKind::I32 } else { WeightKind::U32 })
 }
 
 fn widened<W: Weight>(chunks: Vec<WeightedChunk>, widen: fn(Values) -> Vec<W>) -> Vec<EdgeList<W>> {
@@ -362,7 +422,6 @@ fn widened<W: Weight>(chunks: Vec<WeightedChunk>, widen: fn(Values) -> Vec<W>) -
 mod tests {
     use super::super::text::Text;
     use super::*;
-    use crate::graph::WeightKind;
 
     fn kind_of(chunks: &[&str]) -> Result<(WeightKind, Vec<f64>)> {
         let whole = chunks.concat();

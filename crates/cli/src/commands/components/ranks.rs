@@ -50,7 +50,7 @@ fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control) -
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
     let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
     let file = world.agree(created.transpose())?;
-    let source = world.agree(ranks::source(&arguments.graph))?;
+    let source = ranks::source(world, &arguments.graph, arguments.common.memory, true, control)?;
     let planned = RankPlan::of_components(world, &source, arguments.common.memory)?;
     world.agree(planned.plan.check(planned.available))?;
     let start = Instant::now();

@@ -47,10 +47,10 @@ pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
     ranks::run(&arguments.solving.engine.engine, |world, control| on_ranks(arguments, from, to, world, control))
 }
 
-fn on_ranks(arguments: &PathArguments, from: &str, to: &str, world: &World, _: &Control) -> Outcome<()> {
+fn on_ranks(arguments: &PathArguments, from: &str, to: &str, world: &World, control: &Control) -> Outcome<()> {
     world.agree(check(arguments))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
-    let source = world.agree(ranks::source(&arguments.graph))?;
+    let source = ranks::source(world, &arguments.graph, arguments.solving.common.memory, false, control)?;
     let names = Names::load(world, &source)?;
     let ends = [names.find(world, from)?, names.find(world, to)?];
     let search = Search {

@@ -36,7 +36,7 @@ pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Resul
 /// Prints what one of so many ranks would take, and what it would send, if that can be predicted.
 fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) -> Result<(), Failure> {
     check(command)?;
-    let source = source(command)?;
+    let source = turned(command, ranks::source_of_absent(command.graph)?);
     let search = Search { algorithm: algorithm.map(str::to_owned), ..request(command, Vec::new()) };
     search.check(&source)?;
     let plan = search.plan_for(&source, ranks.into());
@@ -100,7 +100,8 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
     let created = command.search.output.as_deref().filter(|_| is_first).map(|path| create(command, path, control));
     let file = world.agree(created.transpose())?;
-    let source = world.agree(source(command))?;
+    let (memory, ignores) = (command.solving.common.memory, command.ignores_weights);
+    let source = turned(command, ranks::source(world, command.graph, memory, ignores, control)?);
     let names = Names::load(world, &source)?;
     let find = |list: &[String]| list.iter().map(|name| names.find(world, name)).collect::<Outcome<Vec<u64>>>();
     let (sources, targets) = (find(&command.search.source)?, find(&command.search.target)?);
@@ -186,9 +187,9 @@ fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result
     }
 }
 
-fn source(command: &SearchCommand<'_>) -> Result<Source<'static>, Error> {
-    let source = ranks::source(command.graph)?;
-    Ok(if command.search.reverse { source.reversed() } else { source })
+/// The graph, turned round if that was asked for.
+fn turned<'s>(command: &SearchCommand<'_>, source: Source<'s>) -> Source<'s> {
+    if command.search.reverse { source.reversed() } else { source }
 }
 
 fn print_plan(command: &SearchCommand<'_>, world: &World, planned: &RankPlan) -> Result<(), Error> {

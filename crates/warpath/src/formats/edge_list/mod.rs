@@ -28,6 +28,7 @@ mod integers;
 mod layout;
 mod lines;
 mod separator;
+mod share;
 mod strings;
 mod write;
 
@@ -37,6 +38,7 @@ use integers::name_integers;
 use layout::{Comments, IS_HEADER_OR_EDGE, Layout, is_skipped};
 pub(super) use lines::integer_name;
 use lines::{Attempt, parse_pieces};
+pub use share::{EdgesByName, EdgesInAll, Numbering, StoredEdges};
 // What lists in columnar files share with lists of text.
 use strings::{name_strings, text_of};
 use write::write;
