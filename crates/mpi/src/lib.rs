@@ -29,6 +29,7 @@ mod graph500;
 mod list;
 mod model;
 mod names;
+mod nearest;
 mod output;
 mod path;
 mod plan;

@@ -201,6 +201,12 @@ impl World {
         self.agree(result)
     }
 
+    /// For each place the greatest number of all ranks, whose lists are equally long.
+    pub fn greatest_of_each(&self, mut mine: Vec<u64>) -> Vec<u64> {
+        self.reduce_all(Reduction::Greatest, &mut mine);
+        mine
+    }
+
     /// Whether a rank says yes.
     pub(crate) fn any(&self, mine: bool) -> bool {
         self.reduce(Reduction::Greatest, u64::from(mine)) == 1

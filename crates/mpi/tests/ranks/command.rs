@@ -58,6 +58,21 @@ fn files_are_those_of_one_machine() {
     compare(folder.path(), 4, &roads, "csv");
     let random = ["sssp", "grid:20x20", "--weights", "random:0..3,seed=4", "--source", "7", "--source", "390"];
     compare(folder.path(), 2, &random, "npy");
+    compare(folder.path(), 3, &random, "csv");
+    let several = [
+        "bfs",
+        "crawl:800",
+        "--source",
+        "700",
+        "--source",
+        "3",
+        "--predecessors",
+        "--reverse",
+        "--all-rows",
+        "--cutoff",
+        "3",
+    ];
+    compare(folder.path(), 4, &several, "csv");
     // Buckets so narrow that their numbers meet the end of the range, and one that holds all.
     let lattice = ["sssp", "grid:20x20", "--weights", "random:1..100", "--source", "0", "--verify", "--quiet"];
     for delta in ["delta-stepping:delta=1e-20", "delta-stepping:delta=1e20"] {
@@ -165,6 +180,9 @@ fn answers_are_printed_once() {
             assert!(out.contains(part), "{part}: {out}");
         }
     }
+    let two = ["bfs", "grid:9x9", "--source", "0", "--source", "80", "--target", "79", "--engine", "mpi"];
+    let (_, out, error) = output_of(&mut launch(Role::Command, 3, &two));
+    assert!(out.contains("1, from 80\n"), "{out}{error}");
     let path = ["path", "grid:9x9,weights=1..1", "0", "10", "--engine", "mpi", "--verify"];
     let (_, out, error) = output_of(&mut launch(Role::Command, 3, &path));
     assert!(out.contains("length    2 over 2 edges, verified\n") && out.contains("vertices  0 1 10\n"), "{out}{error}");

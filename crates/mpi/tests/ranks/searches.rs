@@ -167,6 +167,10 @@ fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>,
             let owned = found.owned.start as usize..found.owned.end as usize;
             let own = slice(tree.distances(), owned.clone());
             assert_eq!(found.distances, own, "{what}, vertices {owned:?}");
+            let nearest = found.nearest_sources(world).expect("sources");
+            let of_tree = tree.nearest_sources().expect("sources").expect("there are predecessors");
+            let expected = owned.clone().map(|v| tree.distance(v as VertexId).map(|_| u64::from(of_tree[v])));
+            assert!(nearest.into_iter().eq(expected), "{what}");
             let far = graph.vertices() as VertexId - 1;
             let path = found.path_to(world, far.into()).expect("a path");
             let expected =

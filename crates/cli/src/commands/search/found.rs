@@ -133,17 +133,17 @@ impl Found {
         Found { sources: tree.sources().iter().map(|&source| name(source)).collect(), measures }
     }
 
-    /// What the ranks of an MPI run found, and the distances of the targets.
+    /// What the ranks of an MPI run found, and the targets with their distances and nearest sources.
     #[cfg(feature = "mpi")]
     pub(super) fn of_ranks(
         sources: Vec<String>,
         found: &warpath_mpi::Found,
-        targets: impl Iterator<Item = (String, Option<warpath::Distance>)>,
+        targets: impl Iterator<Item = (String, (Option<warpath::Distance>, Option<String>))>,
     ) -> Self {
-        let target = |(vertex, distance): (String, Option<warpath::Distance>)| Target {
+        let target = |(vertex, (distance, source)): (String, (Option<warpath::Distance>, Option<String>))| Target {
             vertex,
             distance: distance.map(print::number),
-            source: None,
+            source,
             paths: None,
         };
         let measures = Measures {

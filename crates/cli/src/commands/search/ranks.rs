@@ -120,13 +120,19 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
     let found = search.run(world, &source)?;
     let start = Instant::now();
     let reached = found.distances_of(world, &targets)?;
+    let nearest = if command.search.names_nearest() { Some(found.nearest_sources(world)?) } else { None };
+    let of_targets = match &nearest {
+        Some(nearest) => Some(nearest_of(world, &names, &found, nearest, &targets)?),
+        None => None,
+    };
     if command.search.output.is_some() {
-        write(command, world, &names, &found, file)?;
+        write(command, world, &names, &found, nearest.as_deref(), file)?;
     }
     let writing = start.elapsed().as_secs_f64();
     let ranks = Ranks::of(world, &found)?;
     world.agree(if is_first {
-        print_found(command, algorithm.is_some(), &source, &found, &reached, &ranks, writing)
+        let targets = reached.into_iter().zip(of_targets.unwrap_or_else(|| vec![None; targets.len()])).collect();
+        print_found(command, algorithm.is_some(), &source, &found, targets, &ranks, writing)
     } else {
         Ok(())
     })
@@ -136,7 +142,7 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
 fn request(command: &SearchCommand<'_>, sources: Vec<u64>) -> Search {
     let problem = if command.ignores_weights { Problem::Bfs } else { Problem::Sssp };
     Search {
-        predecessors: command.search.predecessors,
+        predecessors: command.search.needs_predecessors(),
         verify: command.search.verify,
         memory: command.solving.common.memory,
         ..Search::new(problem, sources)
@@ -166,7 +172,7 @@ fn check(command: &SearchCommand<'_>) -> Result<(), Error> {
 
 fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result<PartialFile, Error> {
     let search = command.search;
-    let (several, is_limited) = (search.source.len() > 1, search.cutoff.is_some() || !search.target.is_empty());
+    let is_limited = search.cutoff.is_some() || !search.target.is_empty();
     if search.all_rows && !is_limited {
         return Err(Error::invalid(
             "`--all-rows` adds the rows that `--cutoff` or `--target` leaves out, and neither is given",
@@ -175,9 +181,6 @@ fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("npy") if command.search.predecessors => Err(Error::invalid(
             "a .npy holds the distances of all vertices and nothing else; `--predecessors` needs a .csv",
-        )),
-        Some("csv") if several => Err(Error::invalid(
-            "ranks do not tell the nearest of several sources, which a .csv has a column for; a .npy holds the distances",
         )),
         Some("npy" | "csv") => {
             check_output(path, &inputs(command.graph, &[]))?;
@@ -205,12 +208,32 @@ fn print_plan(command: &SearchCommand<'_>, world: &World, planned: &RankPlan) ->
     print::plan(None, &planned.plan, available, as_json).map_err(Failure::into_error)
 }
 
+/// The names of the sources that are nearest to some vertices, on rank 0.
+fn nearest_of(
+    world: &World,
+    names: &Names,
+    found: &Found,
+    nearest: &[Option<u64>],
+    vertices: &[u64],
+) -> Outcome<Vec<Option<String>>> {
+    let here = |vertex: &u64| {
+        let owned = found.owned.contains(vertex).then(|| nearest[(vertex - found.owned.start) as usize]);
+        // Only the owner knows more than nothing.
+        owned.flatten().map_or(0, |source| source + 1)
+    };
+    let sources = world.greatest_of_each(vertices.iter().map(here).collect());
+    let reached: Vec<u64> = sources.iter().filter_map(|source| source.checked_sub(1)).collect();
+    let mut named = names.of(world, if world.rank() == 0 { &reached } else { &[] })?.into_iter();
+    Ok(sources.iter().map(|&source| if source > 0 { named.next() } else { None }).collect())
+}
+
 /// Writes the distances of all ranks to one file, in the order of the vertices.
 fn write(
     command: &SearchCommand<'_>,
     world: &World,
     names: &Names,
     found: &Found,
+    nearest: Option<&[Option<u64>]>,
     file: Option<PartialFile>,
 ) -> Outcome<()> {
     let path = command.search.output.as_deref().unwrap_or(Path::new(""));
@@ -225,11 +248,16 @@ fn write(
             write_npy_part(out, &found.distances)
         });
     }
-    let tails: Option<Vec<u64>> = found.predecessors.as_ref().map(|tails| tails.iter().flatten().copied().collect());
-    let tails = match tails {
-        Some(tails) => Some(names.of(world, &tails)?),
-        None => None,
+    let named = |vertices: Option<&[Option<u64>]>| match vertices {
+        Some(vertices) => {
+            let some: Vec<u64> = vertices.iter().flatten().copied().collect();
+            let mut names = names.of(world, &some)?.into_iter();
+            Ok(Some(vertices.iter().map(|vertex| vertex.and_then(|_| names.next())).collect::<Vec<_>>()))
+        }
+        None => Ok(None),
     };
+    let tails = named(found.predecessors.as_deref().filter(|_| command.search.predecessors))?;
+    let nearest = named(nearest)?;
     let is_limited = command.search.cutoff.is_some() || !command.search.target.is_empty();
     let all_rows = command.search.all_rows || !is_limited;
     write_together(world, file, |out| {
@@ -239,9 +267,10 @@ fn write(
                 (_, false) => ",predecessor",
                 (_, true) => ",successor",
             };
-            writeln!(out, "vertex,distance{parent}")?;
+            let source = if nearest.is_some() { "source," } else { "" };
+            writeln!(out, "{source}vertex,distance{parent}")?;
         }
-        write_rows(out, names.own(), found, tails.as_deref(), all_rows)
+        write_rows(out, names.own(), found, [&nearest, &tails], all_rows)
     })
 }
 
@@ -250,22 +279,26 @@ fn write_rows(
     out: &mut dyn Write,
     names: &Labels,
     found: &Found,
-    tails: Option<&[String]>,
+    [nearest, tails]: [&Option<Vec<Option<String>>>; 2],
     all_rows: bool,
 ) -> std::io::Result<()> {
-    let mut tails = tails.unwrap_or_default().iter();
+    let name_of = |names: &Option<Vec<Option<String>>>, vertex: usize| {
+        names.as_ref().map(|names| names[vertex].as_deref().map_or(String::new(), |name| csv_field(name).into()))
+    };
     for vertex in 0..found.distances.len() {
         if !all_rows && found.distances.get(vertex).is_none() {
             continue;
+        }
+        if let Some(source) = name_of(nearest, vertex) {
+            write!(out, "{source},")?;
         }
         out.write_all(csv_field(&names.name(vertex as VertexId)).as_bytes())?;
         out.write_all(b",")?;
         if let Some(distance) = found.distances.get(vertex) {
             write!(out, "{distance}")?;
         }
-        if let Some(predecessors) = &found.predecessors {
-            let name = predecessors[vertex].and_then(|_| tails.next());
-            write!(out, ",{}", name.map_or("".into(), |name| csv_field(name)))?;
+        if let Some(tail) = name_of(tails, vertex) {
+            write!(out, ",{tail}")?;
         }
         out.write_all(b"\n")?;
     }
@@ -367,7 +400,7 @@ fn print_found(
     was_asked_for: bool,
     source: &Source<'_>,
     found: &Found,
-    targets: &[Option<warpath::Distance>],
+    targets: Vec<(Option<warpath::Distance>, Option<String>)>,
     ranks: &Ranks,
     writing: f64,
 ) -> Result<(), Error> {
@@ -381,7 +414,7 @@ fn print_found(
     };
     let kind = if command.ignores_weights { "unit" } else { source.weight_kind().name() };
     let graph = GraphFacts::new(source.vertices(), found.arcs, source.is_directed(), kind);
-    let targets = command.search.target.iter().cloned().zip(targets.iter().copied());
+    let targets = command.search.target.iter().cloned().zip(targets);
     let shown = Shown::of_ranks(command.search.source.clone(), found, targets);
     let common = &command.solving.common;
     if common.json {

@@ -460,7 +460,9 @@ mod tests {
             lines(99, &|k| format!("{} {} {}\n", 3 + k * 7 % 50, 3 + k * k % 50, k % 9)),
             // Names with gaps, weights that only one share shows to be negative, or decimal.
             lines(99, &|k| format!("{}\t{}\t{}\r\n", k * 1000, k * k, if k == 70 { -5 } else { 1 })),
-            lines(60, &|k| format!("{},{},{}\n", u64::from(k % 13) * 90_000_000_000, k, if k == 3 { "0.5" } else { "2" })),
+            lines(60, &|k| {
+                format!("{},{},{}\n", u64::from(k % 13) * 90_000_000_000, k, if k == 3 { "0.5" } else { "2" })
+            }),
             format!("from,minutes,to\n{}", lines(50, &|k| format!("{},{},{}\n", k % 7, k, k % 5))),
             format!("# Undirected graph\n# Nodes: 70 Edges: 50\n{}", lines(50, &|k| format!("{} {}\n", k % 7, k % 31))),
             format!("# Node: 900\n{}", lines(50, &|k| format!("{} {}\n", k % 7, k % 31))),
