@@ -22,7 +22,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("interrupted_ranks_leave_nothing", interrupted_ranks_leave_nothing),
 ];
 
-fn output_of(command: &mut Command) -> (Output, String, String) {
+pub(crate) fn output_of(command: &mut Command) -> (Output, String, String) {
     let output = command.output().expect("it starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, error) = (text(&output.stdout), text(&output.stderr));

@@ -61,16 +61,28 @@ fn add_ranks(command: &mut Command, ranks: usize, arguments: &[&str]) {
     command.args(["-n", &ranks.to_string()]).arg(std::env::current_exe().expect("a path")).args(arguments);
 }
 
+/// Has Open MPI's launcher tell ranks on other hosts that they are the command.
+pub(crate) fn pass_role(command: &mut Command) {
+    command.args(["-x", &format!("{ROLE}={}", Role::Command.name())]);
+}
+
+fn program() -> String {
+    std::env::var("MPIRUN").unwrap_or_else(|_| "mpirun".into())
+}
+
+/// Whether the launcher is Open MPI's.
+pub(crate) fn is_open_mpi() -> bool {
+    static IS_OPEN_MPI: OnceLock<bool> = OnceLock::new();
+    *IS_OPEN_MPI.get_or_init(|| {
+        let version = Command::new(program()).arg("--version").output().expect("the launcher starts");
+        String::from_utf8_lossy(&version.stdout).contains("Open MPI")
+    })
+}
+
 /// The launcher, allowed to start more ranks than there are cores.
 fn launcher() -> Command {
-    static IS_OPEN_MPI: OnceLock<bool> = OnceLock::new();
-    let program = std::env::var("MPIRUN").unwrap_or_else(|_| "mpirun".into());
-    let is_open_mpi = *IS_OPEN_MPI.get_or_init(|| {
-        let version = Command::new(&program).arg("--version").output().expect("the launcher starts");
-        String::from_utf8_lossy(&version.stdout).contains("Open MPI")
-    });
-    let mut command = Command::new(program);
-    if is_open_mpi {
+    let mut command = Command::new(program());
+    if is_open_mpi() {
         command.args(["--allow-run-as-root", "--oversubscribe"]);
     }
     command

@@ -4,6 +4,8 @@
 //! ([`searches`]), or are the command ([`command`]). `MPIRUN` names another launcher than `mpirun`.
 
 mod command;
+#[cfg(target_os = "linux")]
+mod hosts;
 mod launcher;
 mod searches;
 mod traffic;
@@ -43,5 +45,23 @@ fn launch_all() {
     for (name, test) in command::TESTS.iter().filter(|(name, _)| wanted(name)) {
         test();
         println!("test {name} ... ok");
+    }
+    #[cfg(target_os = "linux")]
+    on_hosts(wanted);
+}
+
+/// Runs the tests that need several hosts, where this machine can act as such.
+#[cfg(target_os = "linux")]
+fn on_hosts(wanted: impl Fn(&str) -> bool) {
+    let tests: Vec<_> = hosts::TESTS.iter().filter(|(name, _)| wanted(name)).collect();
+    if tests.is_empty() {
+        return;
+    }
+    match hosts::Hosts::make() {
+        Ok(hosts) => tests.iter().for_each(|(name, test)| {
+            test(&hosts);
+            println!("test {name} ... ok");
+        }),
+        Err(why) => tests.iter().for_each(|(name, _)| println!("test {name} ... SKIPPED, no hosts: {why}")),
     }
 }
