@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::time::Duration;
 
-use warpath::formats::PartialFile;
+use warpath::formats::{PartialFile, StoredRows};
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::{Control, Error, ReadOptions};
 use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, Source, Weighting, World};
@@ -73,7 +73,15 @@ pub(crate) fn source(
 pub(crate) fn source_of_absent(graph: &GraphArguments) -> Result<Source<'static>, Error> {
     let weighting = weighting(graph)?;
     refuse_of_lists(graph, weighting.is_none())?;
-    Source::open(&graph.graph, weighting.unwrap_or_default())
+    let name = &graph.graph;
+    let is_recipe = name.to_str().is_some_and(|text| Recipe::looks_like(text) && !name.exists());
+    if !is_recipe && !StoredRows::is_one(name)? {
+        return Err(Error::invalid(format!(
+            "{}: the size of a list is not known before it is read, so `--ranks` plans for generated graphs and for .wpg, .sg and .wsg files",
+            name.display()
+        )));
+    }
+    Source::open(name, weighting.unwrap_or_default())
 }
 
 /// An error for options that are for lists of edges alone.

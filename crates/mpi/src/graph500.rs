@@ -20,8 +20,9 @@ use warpath::{Error, Result};
 use crate::allocation::make_room;
 use crate::components::components;
 use crate::graph::PartOfGraph;
+use crate::plan::RankPlan;
 use crate::search::{Found, Problem, Search};
-use crate::source::{ListedEdges, Source, VertexNames};
+use crate::source::{ListedEdges, Source, VertexNames, Weighting};
 use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, World};
 
@@ -73,6 +74,12 @@ pub fn graph500(
     let slowest = |seconds: f64| f64::from_key(world.reduce(Reduction::Greatest, seconds.key()));
     let recipe =
         world.agree(Recipe::beyond_one_machine(&format!("kron:{scale},edges-per-vertex={edges_per_vertex}")))?;
+    let weighted = format!("kron:{scale},edges-per-vertex={edges_per_vertex},weights=0..1");
+    let weighted = world.agree(Source::open(weighted.as_ref(), Weighting::AsStored))?;
+    let request = |problem, root: u64| Search { predecessors: true, memory, ..Search::new(problem, vec![root]) };
+    let edges = recipe.vertices().saturating_mul(edges_per_vertex);
+    let planned = RankPlan::of_graph500(world, &weighted, edges, &request(Problem::Sssp, 0).verified())?;
+    world.agree(planned.plan.check(planned.available))?;
     let start = Instant::now();
     let list = draw(world, &recipe)?;
     let generation = slowest(start.elapsed().as_secs_f64());
@@ -80,9 +87,6 @@ pub fn graph500(
 
     let start = Instant::now();
     let [without, with] = [false, true].map(|weighted| Source::listed(&list, weighted));
-    let request = |problem, root: u64| Search { predecessors: true, memory, ..Search::new(problem, vec![root]) };
-    let planned = request(Problem::Sssp, 0).verified().plan(world, &with)?;
-    world.agree(planned.plan.check(planned.available))?;
     let graph = PartOfGraph::<Unit>::load(world, &without)?;
     let mut weighted = PartOfGraph::<f32>::load(world, &with)?;
     let roots = roots_of(world, &graph, roots);

@@ -1,8 +1,8 @@
 //! A text list of edges that all ranks read together: each the lines of its bytes.
 //!
 //! Vertices are numbered in the order of their names, which are integers, as on one machine. Each rank sorts the names that it has read. A
-//! sample of all names cuts them into ranges of about equally many ends of edges, one for each rank, which gets the names of its range,
-//! and counts them. If the names have gaps, it numbers them, and owns the vertices that they name.
+//! sample of the different names of each rank cuts them into ranges, one for each rank, which gets the names of its range and counts them. If
+//! the names have gaps, it numbers them, and owns the vertices that they name.
 //!
 //! Work O(E log E) for all ranks; a rank sends 8 bytes for each different name that it has read, and gets 8 back if there are gaps.
 
@@ -25,6 +25,9 @@ pub(crate) fn read(world: &World, path: &Path, options: &ReadOptions) -> Outcome
         Err(Error::invalid(format!("{}: the file has other lengths on other hosts", path.display())))
     })?;
     let share = world.agree(list.share(world.rank(), world.ranks()))?;
+    // Names twice, in messages and as they came, in order, their numbers, and the edges once more.
+    const BYTES_OF_EDGE: u64 = 16 * 6;
+    world.agree(list.check_room(share.count().saturating_mul(BYTES_OF_EDGE)))?;
     let all = in_all(world, &list, &share);
     let weights_found = world.reduce(Reduction::Or, share.weights_found());
     // The first rank has the names that comments declare.
@@ -62,6 +65,7 @@ fn in_all(world: &World, list: &StoredEdges, share: &EdgesByName) -> EdgesInAll 
     let isolated = || list.isolated().iter().copied();
     EdgesInAll {
         edges: world.total(share.count()),
+        least_of_edges: least(&mut share.names()),
         least: least(&mut share.names().chain(isolated())),
         greatest: greatest(&mut share.names().chain(isolated())),
         least_later: least(&mut share.later_names()),

@@ -6,7 +6,7 @@ use crate::world::{Outcome, World};
 
 impl Found {
     /// The vertices of the path to a vertex, from a source on; `None` if no source leads there. Predecessors have to be there. All ranks ask
-    /// for the same, and meet once for each time that the path goes from one rank to another.
+    /// for the same, and meet twice for each time that the path goes from one rank to another.
     ///
     /// # Errors
     ///

@@ -36,10 +36,33 @@ impl RankPlan {
         let all_arcs = world.reduce(Reduction::Sum, arcs);
         let plan = plan(owned.end - owned.start, arcs);
         let greatest_bytes = world.reduce(Reduction::Greatest, plan.memory_bytes());
-        let available = memory.unwrap_or_else(|| available_memory() / world.ranks_on_host());
+        // A list that is read already has its memory.
+        let share = || (available_memory() / world.ranks_on_host()).saturating_add(source.bytes_of_list());
+        let available = memory.unwrap_or_else(share);
         let average = all_arcs as f64 / world.ranks() as f64;
         let imbalance = if all_arcs > 0 { most_arcs as f64 / average } else { 1.0 };
         Ok(RankPlan { plan, available, greatest_bytes, imbalance })
+    }
+
+    /// Plans the memory of each rank that runs the Graph500 benchmark on a graph of so many edges for each vertex: the list, the graph with
+    /// weights and without, and the components.
+    ///
+    /// # Errors
+    ///
+    /// None but those of other ranks.
+    pub(crate) fn of_graph500(world: &World, source: &Source<'_>, edges: u64, search: &Search) -> Outcome<Self> {
+        RankPlan::of(world, source, search.memory, |owned, arcs| {
+            let mut plan = search.plan_of(source, world.ranks(), owned, arcs);
+            let ghosts = arcs.min(source.vertices().saturating_sub(owned));
+            plan.memory("the list of edges", edges.div_ceil(world.ranks() as u64).saturating_mul(20));
+            plan.memory("the graph without weights", arcs.saturating_mul(4).saturating_add(owned.saturating_mul(8)));
+            plan.memory("its vertices of other ranks", ghosts.saturating_mul(20));
+            plan.memory(
+                "components",
+                owned.saturating_add(ghosts).saturating_mul(13).saturating_add(owned.saturating_mul(56)),
+            );
+            plan
+        })
     }
 
     /// Plans the memory of each rank that finds components, with a limit in bytes or its share of what its host has.
@@ -117,6 +140,7 @@ impl Search {
         // A ghost's vertex, its place in the index, and its number in the list of its owner.
         item("vertices of other ranks", [(ghosts, 8 + 8 + 4), (hubs, 8 + 8)]);
         item("the list of edges, read already", [(source.bytes_of_list(), 1), (0, 0)]);
+        item("names of vertices", [(source.names_owned(), 16), (0, 0)]);
         item("what is drawn as a whole", [(source.bytes_drawn_as_a_whole(), 1), (0, 0)]);
         match self.problem {
             Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states / 4, 1)]),

@@ -115,13 +115,13 @@ impl<'g> Source<'g> {
     ///
     /// As [`Source::open`], [`Error::Input`] if the list is damaged, and [`Error::OutOfMemory`].
     pub fn open_together(world: &World, text: &Path, weights: Weighting, options: &ReadOptions) -> Outcome<Self> {
+        let is_recipe = text.to_str().is_some_and(|name| Recipe::looks_like(name) && !text.exists());
+        let has_rows = if is_recipe { Ok(true) } else { StoredRows::is_one(text) };
         // All ranks take the file for the same.
-        let opened = Source::open(text, weights);
-        let is_list = matches!(opened, Err(Error::InvalidRequest(_))) && text.exists();
-        let mut is_list = vec![u64::from(is_list)];
+        let mut is_list = vec![u64::from(!world.agree(has_rows)?)];
         world.broadcast(&mut is_list);
         if is_list == [0] {
-            return world.agree(opened);
+            return world.agree(Source::open(text, weights));
         }
         let options = match weights {
             Weighting::AsStored => options.clone(),
@@ -165,6 +165,17 @@ impl<'g> Source<'g> {
     pub(crate) fn bytes_of_list(&self) -> u64 {
         match &self.form {
             Form::Listed(list) => list.edges.len() as u64 * (16 + list.weights.kind().bytes()),
+            _ => 0,
+        }
+    }
+
+    /// How many names of vertices this rank has in memory, since they have gaps.
+    pub(crate) fn names_owned(&self) -> u64 {
+        match &self.form {
+            Form::Listed(list) => match &list.names {
+                VertexNames::From(_) => 0,
+                VertexNames::Owned { names, .. } => names.len() as u64,
+            },
             _ => 0,
         }
     }

@@ -62,6 +62,16 @@ impl StoredRows {
         }
     }
 
+    /// Whether a file is in one of these formats. O(1).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file can't be read.
+    pub fn is_one(path: impl AsRef<Path>) -> Result<bool> {
+        let opened = Opened::file(path.as_ref(), &ReadOptions::new())?;
+        Ok(WpgRows::is_announced(&opened) || GapRows::new(opened).is_some())
+    }
+
     /// The number of vertices.
     pub fn vertices(&self) -> u64 {
         with_rows!(self, rows => rows.vertices())

@@ -308,6 +308,8 @@ mod found {
     pub(super) const INEXACT: u64 = 1 << 4;
     pub(super) const COMMA: u64 = 1 << 5;
     pub(super) const POINT: u64 = 1 << 6;
+    /// There is a weight.
+    pub(super) const ANY: u64 = 1 << 7;
 }
 
 impl WeightColumn {
@@ -321,8 +323,17 @@ impl WeightColumn {
             (found::INEXACT, self.inexact.is_some()),
             (found::COMMA, self.comma.is_some()),
             (found::POINT, self.point.is_some()),
+            (found::ANY, self.length() > 0),
         ];
         bits.into_iter().filter(|(_, is_found)| *is_found).map(|(bit, _)| bit).sum()
+    }
+
+    fn length(&self) -> usize {
+        match &self.values {
+            Values::U32(values) => values.len(),
+            Values::I32(values) => values.len(),
+            Values::F64(values) => values.len(),
+        }
     }
 
     /// The weights as a type that holds all of them.

@@ -254,7 +254,7 @@ fn decide_on(
         number_types: number_types(graph, table.distance_bytes == 4),
         plan,
         manner: Manner::InTurn,
-        busy: 0.0,
+        devices: 1,
         choice: Choice { algorithm, table: Arc::new(table) },
     })
 }

@@ -64,7 +64,7 @@ impl Request for Betweenness {
             plan,
             fallback: false,
             manner: Manner::InTurn,
-            busy: 0.0,
+            devices: 1,
             choice: (),
         })
     }

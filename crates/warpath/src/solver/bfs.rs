@@ -12,7 +12,7 @@ use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources, partitioned, regions, zero_copy};
-use crate::cuda::peers::company::Company;
+use crate::cuda::peers::company::{Company, says_parts};
 use crate::cuda::regions::suits;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
@@ -85,7 +85,7 @@ impl Bfs {
                 plan,
                 fallback: false,
                 manner: Manner::InBatches,
-                busy: 0.0,
+                devices: 1,
                 choice: Choice(Algorithm::Batches(width)),
             });
         }
@@ -109,7 +109,7 @@ impl Bfs {
             plan,
             fallback: false,
             manner,
-            busy: 0.0,
+            devices: 1,
             choice: Choice(Algorithm::Cpu(algorithm)),
         })
     }
@@ -153,6 +153,8 @@ impl Bfs {
                 (chosen, reason, Manner::InTurn)
             }
         };
+        let work = solver.workload(solver.graph_facts(), &chosen.parameters, many.unwrap_or(1));
+        let busy = (chosen.algorithm.info.seconds)(&work);
         Ok(Decision {
             fallback: placed.optional,
             placed,
@@ -162,11 +164,7 @@ impl Bfs {
             number_types: &[UnitToU32::NAME],
             plan: self.with_tree(solver, chosen.plan.clone()),
             manner,
-            busy: (chosen.algorithm.info.seconds)(&solver.workload(
-                solver.graph_facts(),
-                &chosen.parameters,
-                many.unwrap_or(1),
-            )),
+            devices: solver.devices_for_searches(many, busy),
             choice: Choice(Algorithm::Cuda(chosen)),
         })
     }
@@ -187,7 +185,7 @@ impl Bfs {
             number_types: &[UnitToU32::NAME],
             plan,
             manner: if many.is_some() { Manner::InBatches } else { Manner::InTurn },
-            busy: 0.0,
+            devices: solver.devices_for_searches(many, 0.0),
             choice: Choice(Algorithm::Swept(sweeps)),
         })
     }
@@ -264,8 +262,10 @@ impl Bfs {
             Some(asked) => find(&company.text(asked))?,
             None => on_one,
         };
-        if several {
-            let together = find(PARTITIONED)?;
+        let partitioned = company.text(PARTITIONED);
+        // Nothing is known of how quick devices are that exchange through the host.
+        if several && company.reach {
+            let together = find(&partitioned)?;
             let (alone, shared) = ((&*chosen, seconds(&chosen)), (&*together, seconds(&together)));
             if let Some(reason) = solver.pays_together(alone, shared, company.devices) {
                 return Ok((together, reason));
@@ -281,7 +281,7 @@ impl Bfs {
         };
         let regions = if by_regions { layouts_of_regions(company) } else { Vec::new() };
         let mut layouts: Vec<&str> = regions.iter().map(String::as_str).collect();
-        layouts.extend(several.then_some(PARTITIONED));
+        layouts.extend(several.then_some(&*partitioned));
         layouts.extend(may_stay.then_some(zero_copy::LAYOUTS).into_iter().flatten());
         solver.that_fits(chosen, &layouts, find)
     }
@@ -351,8 +351,8 @@ impl Bfs {
 /// The algorithm of the CUDA engine that was asked for, or the one predicted fastest, and its plan.
 fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::BfsAlgorithm>> {
     let (name, reason) = match asked {
-        Some(name) if name.split(':').next() == Some(partitioned::ALGORITHM.info.name) => {
-            (solver.company(f64::INFINITY).text(name), "asked for".to_owned())
+        Some(name) if name.split(':').next() == Some(partitioned::ALGORITHM.info.name) || says_parts(name) => {
+            (solver.all_devices().text(name), "asked for".to_owned())
         }
         Some(name) => (name.to_owned(), "asked for".to_owned()),
         None => {

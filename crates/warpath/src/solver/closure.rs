@@ -145,7 +145,7 @@ impl Closure {
             plan,
             fallback: false,
             manner: Manner::InTurn,
-            busy: 0.0,
+            devices: 1,
             choice: Choice(choice),
         })
     }

@@ -24,8 +24,8 @@ pub struct Decision<C = ()> {
     pub(super) fallback: bool,
     /// The manner in which several searches are done.
     pub(super) manner: Manner,
-    /// The seconds for which many searches are predicted to keep one device busy; 0 where several would not be quicker.
-    pub(super) busy: f64,
+    /// How many devices may share many searches.
+    pub(super) devices: usize,
     /// The data that the problem's own code needs.
     pub(super) choice: C,
 }
@@ -78,9 +78,10 @@ impl<C> Decision<C> {
 
     /// The same decision with another choice.
     pub(super) fn with<D>(self, choice: impl FnOnce(C) -> D) -> Decision<D> {
-        let Decision { placed, algorithm, reason, parameters, number_types, plan, fallback, manner, busy, .. } = self;
+        let Decision { placed, algorithm, reason, parameters, number_types, plan, fallback, manner, devices, .. } =
+            self;
         let choice = choice(self.choice);
-        Decision { placed, algorithm, reason, parameters, number_types, plan, fallback, manner, busy, choice }
+        Decision { placed, algorithm, reason, parameters, number_types, plan, fallback, manner, devices, choice }
     }
 
     /// The part that callers see.

@@ -8,6 +8,7 @@ use super::Solver;
 use super::costs::{OPENING, in_words, several_pay};
 use super::facts::OnDevice;
 use super::turns::Turns;
+use crate::cuda::DeviceInfo;
 use crate::cuda::device::Device;
 use crate::cuda::peers::check_reach;
 use crate::cuda::peers::company::{Company, MOST};
@@ -65,11 +66,16 @@ impl DeviceState {
         Ok(self.devices[0].clone())
     }
 
-    /// All devices, opened if necessary.
+    /// All devices, opened if necessary; where the engine is left to choose, those that can be opened.
     pub(super) fn devices(&mut self, engine: &Engine) -> Result<Vec<Arc<dyn Device>>> {
         self.device(engine)?;
         for &ordinal in ordinals(engine)?.iter().skip(self.devices.len()) {
-            self.devices.push(cuda::open(ordinal, self.threads)?);
+            match cuda::open(ordinal, self.threads) {
+                Ok(device) => self.devices.push(device),
+                // Nobody asked for it.
+                Err(_) if *engine == Engine::Auto => break,
+                Err(error) => return Err(error),
+            }
         }
         Ok(self.devices.clone())
     }
@@ -152,12 +158,19 @@ pub(super) fn engine_name(devices: &[Arc<dyn Device>]) -> String {
     Engine::Cuda(devices.iter().map(|device| device.properties().ordinal).collect()).to_string()
 }
 
-/// The numbers of the requested devices; where the engine is left to choose, of all that there are.
+/// The numbers of the requested devices; where the engine is left to choose, of all that are like the first one: each of them gets as much to
+/// do.
 fn ordinals(engine: &Engine) -> Result<Vec<u32>> {
     match engine {
         Engine::Cuda(ordinals) if ordinals.is_empty() => Ok((0..cuda::devices()?.len() as u32).collect()),
         Engine::Cuda(ordinals) => Ok(ordinals.clone()),
-        _ => Ok((0..cuda::devices().map_or(1, |there| there.len()) as u32).collect()),
+        _ => {
+            let there = cuda::devices().unwrap_or_default();
+            let about = |device: &DeviceInfo| (device.name.clone(), device.memory_bytes, device.compute_capability);
+            let alike = there.iter().filter(|device| about(device) == about(&there[0]));
+            let ordinals: Vec<u32> = alike.map(|device| device.ordinal).collect();
+            Ok(if ordinals.is_empty() { vec![0] } else { ordinals })
+        }
     }
 }
 
@@ -272,13 +285,24 @@ impl Solver {
 
     /// The devices that may share the graph of a search that is predicted to take so many seconds on one, opened if they are several.
     pub(super) fn company(&self, on_one: f64) -> Company {
-        let devices = self.devices_worth(|devices| on_one / devices as f64).min(MOST);
-        if devices == 1 {
+        match self.devices_worth(|devices| on_one / devices as f64) {
+            1 => Company::ALONE,
+            _ => self.all_devices(),
+        }
+    }
+
+    /// All devices that may share the graph of a search, opened if they are several.
+    pub(super) fn all_devices(&self) -> Company {
+        let there = ordinals(&self.engine).map_or(1, |ordinals| ordinals.len()).max(self.device().open_count());
+        if there <= 1 {
             return Company::ALONE;
         }
         // Without devices nobody knows; a search then tells what is wrong with them.
-        let all = self.device().devices(&self.engine);
-        Company { devices, reach: !all.is_ok_and(|all| check_reach(&all[..devices]).is_err()) }
+        let Ok(mut all) = self.device().devices(&self.engine) else {
+            return Company { devices: there.min(MOST), reach: true };
+        };
+        all.truncate(MOST);
+        Company { devices: all.len(), reach: check_reach(&all).is_ok() }
     }
 
     /// The first so many devices, opened if necessary, and how many bytes of memory a request may take on each.

@@ -51,7 +51,7 @@ impl Request for KShortestPaths {
             plan,
             fallback: false,
             manner: Manner::InTurn,
-            busy: 0.0,
+            devices: 1,
             choice: (),
         })
     }

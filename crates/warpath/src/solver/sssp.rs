@@ -12,7 +12,7 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
-use crate::cuda::peers::company::Company;
+use crate::cuda::peers::company::{Company, says_parts};
 use crate::cuda::regions::suits;
 use crate::cuda::sssp::{self as cuda, many_sources, partitioned, regions, zero_copy};
 use crate::graph::{Graph, WeightKind};
@@ -130,7 +130,7 @@ impl Sssp {
             plan,
             fallback: false,
             manner,
-            busy: 0.0,
+            devices: 1,
             choice: Choice(Algorithm::Cpu(algorithm)),
         })
     }
@@ -193,6 +193,8 @@ impl Sssp {
         if !self.distances_only {
             plan.memory("predecessors", 4 * vertices);
         }
+        let work = solver.workload(solver.weighted_facts(), &chosen.parameters, many.unwrap_or(1));
+        let busy = (chosen.algorithm.info.seconds)(&work);
         Ok(Decision {
             fallback: placed.optional,
             placed,
@@ -202,11 +204,7 @@ impl Sssp {
             number_types: number_types(graph, false),
             plan,
             manner,
-            busy: (chosen.algorithm.info.seconds)(&solver.workload(
-                solver.weighted_facts(),
-                &chosen.parameters,
-                many.unwrap_or(1),
-            )),
+            devices: solver.devices_for_searches(many, busy),
             choice: Choice(Algorithm::Cuda(chosen)),
         })
     }
@@ -232,7 +230,7 @@ impl Sssp {
             number_types: number_types(&solver.graph, false),
             plan,
             manner: if many.is_some() { Manner::InBatches } else { Manner::InTurn },
-            busy: 0.0,
+            devices: solver.devices_for_searches(many, 0.0),
             choice: Choice(Algorithm::Swept(sweeps)),
         })
     }
@@ -313,8 +311,10 @@ impl Sssp {
             Some(asked) => find(&company.text(asked))?,
             None => on_one,
         };
-        if several {
-            let together = find(PARTITIONED)?;
+        let partitioned = company.text(PARTITIONED);
+        // Nothing is known of how quick devices are that exchange through the host.
+        if several && company.reach {
+            let together = find(&partitioned)?;
             let (alone, shared) = ((&*chosen, seconds(&chosen)), (&*together, seconds(&together)));
             if let Some(reason) = solver.pays_together(alone, shared, company.devices) {
                 return Ok((together, reason));
@@ -330,7 +330,7 @@ impl Sssp {
         };
         let regions = if by_regions { layouts_of_regions(company) } else { Vec::new() };
         let mut layouts: Vec<&str> = regions.iter().map(String::as_str).collect();
-        layouts.extend(several.then_some(PARTITIONED));
+        layouts.extend(several.then_some(&*partitioned));
         // Distances of 32 bits may turn out too narrow.
         let [wide @ .., narrow] = &zero_copy::LAYOUTS;
         layouts.extend(wide.iter().filter(|_| may_stay));
@@ -404,8 +404,8 @@ fn pays_together(alone: &cuda::SsspAlgorithm, work: &Workload<'_>) -> bool {
 fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::SsspAlgorithm>> {
     let graph = &*solver.graph;
     let (name, reason) = match asked {
-        Some(name) if name.split(':').next() == Some(partitioned::ALGORITHM.info.name) => {
-            (solver.company(f64::INFINITY).text(name), "asked for".to_owned())
+        Some(name) if name.split(':').next() == Some(partitioned::ALGORITHM.info.name) || says_parts(name) => {
+            (solver.all_devices().text(name), "asked for".to_owned())
         }
         Some(name) => (name.to_owned(), "asked for".to_owned()),
         None => {

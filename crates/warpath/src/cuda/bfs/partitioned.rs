@@ -549,6 +549,17 @@ mod tests {
             assert_eq!(tree.distances(), cpu.sssp(3).unwrap().distances());
             assert_eq!(tree.report().engine, "cuda:0,1");
         }
+        // Where the engine is left to choose, who asks for this gets all devices.
+        let auto = Solver::builder(graph.clone()).threads(1).devices(vec![device(0), device(1)]).engine(Engine::Auto);
+        let auto = auto.open().unwrap();
+        for asked in ["partitioned", "regions:parts=2"] {
+            let decision = auto.decide(&Bfs::from(3).algorithm(asked)).unwrap();
+            assert!(
+                decision.algorithm().contains("parts=2") && decision.algorithm().contains("exchange=host"),
+                "{asked}"
+            );
+            assert_eq!(auto.solve(Bfs::from(3).algorithm(asked)).unwrap().report().engine, "cuda:0,1");
+        }
         let error = solver.solve(Bfs::from(3).algorithm("partitioned:exchange=peers")).unwrap_err().to_string();
         assert!(error.contains("has no access to the memory of cuda:"), "{error}");
     }

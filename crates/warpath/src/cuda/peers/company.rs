@@ -54,6 +54,12 @@ impl Company {
     }
 }
 
+/// Whether the text of an algorithm says that several devices share the graph.
+pub(crate) fn says_parts(algorithm: &str) -> bool {
+    let parameters = algorithm.split_once(':').map_or("", |(_, rest)| rest);
+    parameters.split(',').any(|text| text.split('=').next() == Some(PARTS.name))
+}
+
 /// Whether devices exchange through the host's memory.
 pub(in crate::cuda) fn is_through_host(parameters: &Parameters) -> bool {
     parameters.word(EXCHANGE.name) == Some(HOST)

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::path::Path;
 
-use super::layout::{Comments, Layout, is_skipped};
+use super::columns::unquoted;
+use super::layout::{Comments, IS_HEADER_OR_EDGE, Layout, is_skipped};
 use super::lines::{Attempt, NamedChunk, integer_name, parse_pieces, split};
 use super::{Body, Failure};
 use crate::formats::text::{Fault, Lines, Malformed, Text};
@@ -22,7 +23,7 @@ use crate::{Error, InputError, Result};
 /// let list = StoredEdges::open(&path, &ReadOptions::new())?;
 /// let shares = [list.share(0, 2)?, list.share(1, 2)?];
 /// assert_eq!(shares.each_ref().map(|share| share.count()), [2, 1]);
-/// let all = EdgesInAll { edges: 3, least: 1, greatest: 3, ..Default::default() };
+/// let all = EdgesInAll { edges: 3, least_of_edges: 1, least: 1, greatest: 3, ..Default::default() };
 /// assert!(matches!(list.consecutive(&all, 3)?, Some(Numbering::Consecutive { first: 1, count: 3 })));
 /// # std::fs::remove_file(&path).ok();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -59,6 +60,8 @@ struct Declared {
 pub struct EdgesInAll {
     /// How many there are.
     pub edges: u64,
+    /// The least name of an edge.
+    pub least_of_edges: u64,
     /// The least and the greatest name, those of isolated vertices included.
     pub least: u64,
     /// The greatest.
@@ -157,6 +160,12 @@ impl StoredEdges {
         let mut comments = Comments::of(beginning)?;
         let (mut layout, body) = Layout::find(beginning, &self.options, &mut comments)?;
         layout.leave_weights(body, &self.options);
+        // Whether the names of a header are vertices is known once all lines are read, and integers may be.
+        if let Some((line, names)) = layout.header
+            && names.iter().any(|&name| integer_name(unquoted(name)).is_some())
+        {
+            return Err(Malformed::new(line, IS_HEADER_OR_EDGE).into());
+        }
         let direction = self.options.direction.or(comments.direction);
         self.directed = direction != Some(Direction::Undirected);
         self.weighted = layout.weight.is_some();
@@ -224,9 +233,7 @@ impl StoredEdges {
                         let mut weights = WeightColumn::with(layout.decimals);
                         let ends = split(line, piece, &layout, &mut weights);
                         !is_skipped(line)
-                            && ends.is_ok_and(|(u, v)| {
-                                [u, v].iter().any(|name| integer_name(super::columns::unquoted(name)).is_none())
-                            })
+                            && ends.is_ok_and(|(u, v)| [u, v].iter().any(|name| integer_name(unquoted(name)).is_none()))
                     };
                     let fault = self.text.find_line(&body.pieces, is_no_edge_of_integers, NO_INTEGER)?;
                     Err(fault.map_or_else(|| Failure::Other(InputError::new(NO_INTEGER).into()), Failure::InBody))
@@ -257,8 +264,11 @@ impl StoredEdges {
             return wrong(line, message.into());
         }
         let fit = |first: u64, count: u64, line: Option<&Fault>| {
+            let start = Fault { at: self.text.start(), part: Vec::new(), message: String::new() };
+            if count > MOST_VERTICES {
+                return wrong(line.unwrap_or(&start), format!("at most {MOST_VERTICES} vertices are possible"));
+            }
             if let Some(message) = too_many_isolated(count, self.text.length(), &self.options) {
-                let start = Fault { at: self.text.start(), part: Vec::new(), message: String::new() };
                 return wrong(line.unwrap_or(&start), message);
             }
             Ok(Some(Numbering::Consecutive { first, count }))
@@ -268,7 +278,7 @@ impl StoredEdges {
                 return wrong(line, format!("this line announces {edges} edges, but the file has {}", all.edges));
             }
             // Names count from 1 unless there is a 0.
-            let first = first.unwrap_or(u64::from(all.edges != 0 && all.least != 0));
+            let first = first.unwrap_or(u64::from(all.edges != 0 && all.least_of_edges != 0));
             if first.checked_add(*vertices).is_none() {
                 return wrong(line, "the names of the vertices go beyond 64 bits".into());
             }
@@ -300,8 +310,11 @@ impl StoredEdges {
     ) -> Result<(Vec<(u64, u64)>, Weights)> {
         let columns = || share.chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
         let locate = |fault| about(self.text.locate(fault), &self.name);
-        let kind =
-            if self.weighted { kind_of(weights_found, columns, locate, &self.options)? } else { WeightKind::Unit };
+        // Without edges there are no weights.
+        let kind = match weights_found {
+            0 => WeightKind::Unit,
+            found => kind_of(found, columns, locate, &self.options)?,
+        };
         let count = share.chunks.iter().map(|chunk| chunk.edges.len()).sum();
         let mut edges = crate::memory::with_capacity("the edges of a share", count)?;
         let mut values = Vec::new();
@@ -337,6 +350,15 @@ impl StoredEdges {
             Err(error) => error,
         };
         about(error, &self.name)
+    }
+
+    /// An error if so many bytes are more memory than reading may take.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn check_room(&self, bytes: u64) -> Result<()> {
+        self.text.check_room(bytes)
     }
 
     /// How many bytes the list has.
@@ -377,6 +399,9 @@ fn joined(parts: Vec<Weights>, kind: WeightKind, count: usize) -> Result<Weights
         _ => Ok(Weights::Unit(vec![Unit; count])),
     }
 }
+
+/// As many vertices as generators make.
+const MOST_VERTICES: u64 = 1 << 48;
 
 /// Why a name is refused.
 const NO_INTEGER: &str =
@@ -422,6 +447,7 @@ mod tests {
         let later = || shares.iter().flat_map(EdgesByName::later_names);
         let all = EdgesInAll {
             edges: shares.iter().map(EdgesByName::count).sum(),
+            least_of_edges: shares.iter().flat_map(EdgesByName::names).min().unwrap_or(u64::MAX),
             least: names.first().copied().unwrap_or(u64::MAX),
             greatest: names.last().copied().unwrap_or(0),
             least_later: later().min().unwrap_or(u64::MAX),
@@ -466,6 +492,7 @@ mod tests {
             format!("from,minutes,to\n{}", lines(50, &|k| format!("{},{},{}\n", k % 7, k, k % 5))),
             format!("# Undirected graph\n# Nodes: 70 Edges: 50\n{}", lines(50, &|k| format!("{} {}\n", k % 7, k % 31))),
             format!("# Node: 900\n{}", lines(50, &|k| format!("{} {}\n", k % 7, k % 31))),
+            format!("# Node: 0\n4 3\n{}", lines(3, &|k| format!("{} {} 9\n", 1 + k, 1 + k % 2))),
             format!("40 30\n{}", lines(30, &|k| format!("{} {} {}\n", 1 + k % 40, 1 + k % 3, k))),
         ];
         for text in &texts {

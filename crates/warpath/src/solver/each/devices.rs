@@ -38,10 +38,16 @@ impl Solver {
         if !decision.placed.is_on_cuda() || parts_of(&decision.parameters) > 1 {
             return 1;
         }
-        // Trees are handed over one after another.
-        let handing_over = sources as f64 * self.graph.vertices() as f64 / HANDING_OVER;
-        let devices = self.devices_worth(|devices| (decision.busy / devices as f64).max(handing_over));
+        let devices = decision.devices;
         devices.min(sources.div_ceil(share_of(decision.manner, sources, devices))).max(1)
+    }
+
+    /// How many devices share so many searches, which are predicted to keep one busy for so many seconds. Trees are handed over one after
+    /// another, however many devices find them.
+    pub(in crate::solver) fn devices_for_searches(&self, searches: Option<usize>, busy: f64) -> usize {
+        let Some(searches) = searches else { return 1 };
+        let handing_over = searches as f64 * self.graph.vertices() as f64 / HANDING_OVER;
+        self.devices_worth(|devices| (busy / devices as f64).max(handing_over))
     }
 
     /// The decision with the memory that several devices take together.
@@ -71,6 +77,8 @@ impl Solver {
         let others = self.others()?;
         others.iter().try_for_each(|other| other.check_plan(&decision.plan))?;
         let solvers: Vec<&Solver> = std::iter::once(self).chain(others.iter().map(Arc::as_ref)).take(devices).collect();
+        // Where devices were not asked for, some may have gone.
+        let devices = solvers.len();
         let share = share_of(decision.manner, sources.len(), devices);
         thread::scope(|scope| {
             let mut found = Vec::new();
