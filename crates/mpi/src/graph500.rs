@@ -20,9 +20,10 @@ use warpath::{Error, Result};
 use crate::allocation::make_room;
 use crate::components::components;
 use crate::graph::PartOfGraph;
+use crate::listed_edges::{ListedEdges, VertexNames};
 use crate::plan::RankPlan;
 use crate::search::{Found, Problem, Search};
-use crate::source::{ListedEdges, Source, VertexNames, Weighting};
+use crate::source::{Source, Weighting};
 use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, World};
 

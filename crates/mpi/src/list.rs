@@ -12,7 +12,7 @@ use warpath::formats::{EdgesByName, EdgesInAll, Numbering, StoredEdges};
 use warpath::{Error, ReadOptions, Result};
 
 use crate::allocation::with_capacity;
-use crate::source::{ListedEdges, VertexNames};
+use crate::listed_edges::{ListedEdges, VertexNames};
 use crate::words::{pull, push, words_of};
 use crate::world::{Outcome, Reduction, World};
 

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use warpath::formats::{RowRange, StoredRows, WeightSource};
 use warpath::generate::{ArcWeights, EdgeParts, Recipe, WeightRange};
-use warpath::graph::{Labels, VertexId, Weight, WeightKind, Weights};
+use warpath::graph::{Labels, VertexId, Weight, WeightKind};
 use warpath::{Error, Graph, ReadOptions, Result};
 
 use crate::graph::Partition;
 use crate::list;
+use crate::listed_edges::{ListedEdges, VertexNames};
 use crate::world::{Outcome, World};
 
 /// A graph that no rank has to hold as a whole.
@@ -31,39 +32,6 @@ enum Form<'g> {
     Stored(Box<StoredRows>),
     InMemory(&'g Graph),
     Listed(Cow<'g, ListedEdges>),
-}
-
-/// Edges of which each rank has some. Of equal ones the shortest counts.
-#[derive(Debug, Clone)]
-pub struct ListedEdges {
-    /// The number of vertices of all ranks.
-    pub vertices: u64,
-    /// The number of edges of all ranks.
-    pub count: u64,
-    /// Whether edges have a direction.
-    pub directed: bool,
-    /// Whether edges from a vertex to itself are kept.
-    pub keeps_loops: bool,
-    /// The ends of the edges that this rank has.
-    pub edges: Vec<(u64, u64)>,
-    /// Their weights.
-    pub weights: Weights,
-    /// The names of the vertices.
-    pub names: VertexNames,
-}
-
-/// The names of the vertices of a list.
-#[derive(Debug, Clone)]
-pub enum VertexNames {
-    /// Vertex `v` is named this number plus `v`.
-    From(u64),
-    /// Numbers with gaps.
-    Owned {
-        /// The first vertex of each rank, and then the number of vertices.
-        starts: Vec<u64>,
-        /// The names of the vertices that this rank owns, ascending.
-        names: Vec<u64>,
-    },
 }
 
 /// The weights that are asked for.

@@ -9,8 +9,11 @@ use std::time::{Duration, Instant};
 use crate::command::output_of;
 use crate::launcher::{alone, is_open_mpi, pass_role};
 
-/// All tests with their names.
-pub(crate) const TESTS: &[(&str, fn(&Hosts))] = &[
+/// A test with its name.
+type Test = (&'static str, fn(&Hosts));
+
+/// All tests.
+pub(crate) const TESTS: &[Test] = &[
     ("hosts_answer_as_one_machine", hosts_answer_as_one_machine),
     ("a_link_that_is_cut_ends_all", a_link_that_is_cut_ends_all),
 ];
