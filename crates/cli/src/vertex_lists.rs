@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use warpath::{Error, Graph, VertexId};
+use warpath::{Control, Error, Graph, ReadOptions, VertexId};
 
 use crate::failure::Failure;
 use crate::print;
@@ -57,14 +57,33 @@ fn for_each_vertex(
     file: &Path,
     mut take: impl FnMut(u64, VertexId) -> Result<(), Error>,
 ) -> Result<(), Failure> {
+    for_each_name(&setup.read_options(), &setup.control, file, |line, name| {
+        // The message already contains the name.
+        take(line, graph.vertex(name).map_err(|error| unknown(error, line, file))?)
+    })
+}
+
+/// The error of a name in a list that is no vertex.
+pub(crate) fn unknown(error: Error, line: u64, file: &Path) -> Error {
+    let error = warpath::InputError::new(error.to_string()).in_file(file.display().to_string());
+    warpath::InputError { line: Some(line), ..error }.into()
+}
+
+/// Hands each name in a file to `take`, with the number of its line; `take` may say what is wrong with it.
+pub(crate) fn for_each_name(
+    options: &ReadOptions,
+    control: &Control,
+    file: &Path,
+    mut take: impl FnMut(u64, &str) -> Result<(), Error>,
+) -> Result<(), Failure> {
     /// No vertex has a longer name, and an error repeats the name.
     const LONGEST: usize = 1 << 16;
     /// This many lines are read in a moment.
     const SOME: usize = 1 << 12;
-    let bytes = setup.read_options().read_text(file)?;
+    let bytes = options.read_text(file)?;
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
         if index % SOME == 0 {
-            setup.control.check()?;
+            control.check()?;
         }
         let name = line.trim_ascii();
         if name.is_empty() || name.starts_with(b"#") || name.starts_with(b"%") {
@@ -78,14 +97,7 @@ fn for_each_vertex(
             return Err(at_line("no name of a vertex is so long").into());
         }
         let text = std::str::from_utf8(name).map_err(|_| at_line("not UTF-8"))?;
-        // The message already contains the name.
-        let unknown = |error: Error| {
-            Error::from(warpath::InputError {
-                line: Some(line),
-                ..warpath::InputError::new(error.to_string()).in_file(file.display().to_string())
-            })
-        };
-        take(line, graph.vertex(text).map_err(unknown)?).map_err(|error| match error {
+        take(line, text).map_err(|error| match error {
             Error::InvalidRequest(message) => at_line(&message),
             other => other,
         })?;

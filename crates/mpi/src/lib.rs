@@ -50,7 +50,7 @@ pub use graph500::{Graph500, RankKernel, graph500};
 pub use listed_edges::{ListedEdges, VertexNames};
 pub use model::{Predicted, predict};
 pub use names::Names;
-pub use output::write_together;
+pub use output::{SharedFile, write_together};
 pub use plan::RankPlan;
 pub use search::{Found, PartFacts, Problem, RankFacts, Search, Seconds};
 pub use source::{Source, Weighting};

@@ -60,32 +60,74 @@ fn path_of(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// Writes a file, which rank 0 has created: what `write` writes on rank 0, then on rank 1, and so on. It gets its name when all have
-/// written. `write` runs twice, since bytes are counted first, and has to write the same both times.
+/// A file that all ranks write, which rank 0 has created. It gets its name when all have written.
+#[derive(Debug)]
+pub struct SharedFile {
+    /// On rank 0.
+    file: Option<PartialFile>,
+    path: PathBuf,
+    /// How many bytes are written, or about to be.
+    end: u64,
+}
+
+impl SharedFile {
+    /// The file that rank 0 has created.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if it is no regular file.
+    pub fn new(world: &World, file: Option<PartialFile>) -> Outcome<Self> {
+        let path = path_of_all(world, file.as_ref())?;
+        Ok(SharedFile { file, path, end: 0 })
+    }
+
+    /// Appends what `write` writes on rank 0, then on rank 1, and so on. `write` runs twice, since bytes are counted first, and has to write
+    /// the same both times.
+    ///
+    /// # Errors
+    ///
+    /// If a rank can't write: the folder of the file has to be one that all hosts share.
+    pub fn append(&mut self, world: &World, write: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> Outcome<()> {
+        let path = &self.path;
+        let mut count = Count(0);
+        let counted = write(&mut count).map_err(|error| Error::io(path, error));
+        world.agree(counted)?;
+        let start = self.end + world.agree(world.sum_before(count.0))?;
+        self.end += world.total(count.0);
+        let write_part = || -> Result<()> {
+            let io_error = |error| Error::io(path, error);
+            let mut part = OpenOptions::new().write(true).open(path).map_err(|error| {
+                let hint = format!("{error}; all ranks write this file, so their hosts have to share its folder");
+                Error::io(path, std::io::Error::new(error.kind(), hint))
+            })?;
+            part.seek(SeekFrom::Start(start)).map_err(io_error)?;
+            let mut part = BufWriter::with_capacity(1 << 16, part);
+            write(&mut part).and_then(|()| part.flush()).map_err(io_error)
+        };
+        world.agree(write_part())
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`].
+    pub fn finish(self, world: &World) -> Outcome<()> {
+        world.agree(self.file.map_or(Ok(()), PartialFile::finish))
+    }
+}
+
+/// Writes a whole file, which rank 0 has created, by one [`SharedFile::append`].
 ///
 /// # Errors
 ///
-/// If a rank can't write: the folder of the file has to be one that all hosts share.
+/// As that.
 pub fn write_together(
     world: &World,
     file: Option<PartialFile>,
     write: impl Fn(&mut dyn Write) -> std::io::Result<()>,
 ) -> Outcome<()> {
-    let path = path_of_all(world, file.as_ref())?;
-    let mut count = Count(0);
-    let counted = write(&mut count).map_err(|error| Error::io(&path, error));
-    world.agree(counted)?;
-    let start = world.agree(world.sum_before(count.0))?;
-    let write_part = || -> Result<()> {
-        let io_error = |error| Error::io(&path, error);
-        let mut part = OpenOptions::new().write(true).open(&path).map_err(|error| {
-            let hint = format!("{error}; all ranks write this file, so their hosts have to share its folder");
-            Error::io(&path, std::io::Error::new(error.kind(), hint))
-        })?;
-        part.seek(SeekFrom::Start(start)).map_err(io_error)?;
-        let mut part = BufWriter::with_capacity(1 << 16, part);
-        write(&mut part).and_then(|()| part.flush()).map_err(io_error)
-    };
-    world.agree(write_part())?;
-    world.agree(file.map_or(Ok(()), PartialFile::finish))
+    let mut shared = SharedFile::new(world, file)?;
+    shared.append(world, write)?;
+    shared.finish(world)
 }

@@ -1,5 +1,6 @@
 //! A search: the request, the choice of the algorithm and the number type, and what is found.
 
+use std::any::Any;
 use std::time::Instant;
 
 use mpi::datatype::Equivalence;
@@ -204,23 +205,62 @@ impl Search {
     /// [`Error::InvalidRequest`] if a source is no vertex, the algorithm is unknown or does not fit the graph, or weights are below 0;
     /// [`Error::OutOfMemory`] if the plan of a rank does not fit; [`Error::NotVerified`]; [`Error::DistanceOverflow`]; and the errors of [`PartOfGraph::load`].
     pub fn run(&self, world: &World, source: &Source<'_>) -> Outcome<Found> {
-        let mut algorithm = world.agree(self.choose(source))?;
+        let mut found = None;
+        self.search_from(world, source, &[&self.sources], &mut |one| {
+            found = Some(one);
+            Ok(())
+        })?;
+        world.agree(found.ok_or_else(|| Error::invalid("a search needs a source")))
+    }
+
+    /// Loads the graph once and searches from one of these sources after another, each alone; hands over what each search found. All ranks call it
+    /// with the same request and sources; those of the request do not count.
+    ///
+    /// # Errors
+    ///
+    /// As [`Search::run`], and what `each` returns.
+    pub fn run_each(
+        &self,
+        world: &World,
+        source: &Source<'_>,
+        sources: &[u64],
+        each: &mut dyn FnMut(Found) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let alone: Vec<&[u64]> = sources.chunks(1).collect();
+        self.search_from(world, source, &alone, each)
+    }
+
+    /// Searches from the nearest of the sources in each of these lists.
+    fn search_from(
+        &self,
+        world: &World,
+        source: &Source<'_>,
+        lists: &[&[u64]],
+        each: &mut dyn FnMut(Found) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let from = |sources: &[u64]| Search { sources: sources.to_vec(), ..self.clone() };
+        let mut algorithm = world.agree(from(&lists.concat()).choose(source))?;
         let planned = self.plan(world, source)?;
         world.agree(planned.plan.check(planned.available))?;
         let start = Instant::now();
         match self.problem {
             Problem::Bfs => {
                 let graph = PartOfGraph::<Unit>::load(world, source)?;
-                let load = start.elapsed().as_secs_f64();
-                self.breadth_first(world, &graph, algorithm, load)
+                let mut load = start.elapsed().as_secs_f64();
+                lists.iter().try_for_each(|sources| {
+                    each(from(sources).breadth_first(world, &graph, algorithm, std::mem::take(&mut load))?)
+                })
             }
             Problem::Sssp => with_min_plus!(source.weight_kind(), false, L => {
                 let mut graph = PartOfGraph::<<L as MinPlus>::Weight>::load(world, source)?;
-                let timer = Timer::start(world, start.elapsed().as_secs_f64());
-                match self.by_weights::<L>(world, &mut graph, &mut algorithm, timer)? {
-                    Some(found) => Ok(found),
-                    None => self.repeat_wide(world, graph, algorithm, timer),
-                }
+                let mut load = start.elapsed().as_secs_f64();
+                lists.iter().try_for_each(|sources| {
+                    let (search, timer) = (from(sources), Timer::start(world, std::mem::take(&mut load)));
+                    each(match search.by_weights::<L>(world, &mut graph, &mut algorithm, timer)? {
+                        Some(found) => found,
+                        None => search.repeat_wide(world, &mut graph, algorithm, timer)?,
+                    })
+                })
             }),
         }
     }
@@ -277,14 +317,14 @@ impl Search {
     fn repeat_wide<W: warpath::graph::Weight>(
         &self,
         world: &World,
-        graph: PartOfGraph<W>,
+        graph: &mut PartOfGraph<W>,
         algorithm: Chosen,
         timer: Timer,
     ) -> Outcome<Found> {
-        match graph.into_u32() {
-            Some(mut graph) => {
-                let (distances, _) = sssp::search::<U32ToU64>(world, &mut graph, &self.sources, algorithm.delta)?;
-                let found = self.finish::<U32ToU64>(world, &graph, distances, algorithm, timer)?;
+        match (graph as &mut dyn Any).downcast_mut::<PartOfGraph<u32>>() {
+            Some(graph) => {
+                let (distances, _) = sssp::search::<U32ToU64>(world, graph, &self.sources, algorithm.delta)?;
+                let found = self.finish::<U32ToU64>(world, graph, distances, algorithm, timer)?;
                 Ok(Found { repeated_wide: true, ..found })
             }
             None => world.agree(Err(Error::DistanceOverflow { semiring: number_type(W::KIND) })),

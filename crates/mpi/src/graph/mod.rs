@@ -25,7 +25,7 @@ use mpi::datatype::Equivalence;
 pub use partition::Partition;
 use sorted_ids::SortedIds;
 use warpath::Result;
-use warpath::graph::{Weight, Weights};
+use warpath::graph::Weight;
 
 use crate::allocation::{filled, with_capacity};
 use crate::words::{pull, push, words_of};
@@ -252,27 +252,5 @@ impl<W: Weight> PartOfGraph<W> {
         if self.hubs.len() > 0 {
             world.reduce_all(reduction, &mut states[self.owned_count()..self.rows()]);
         }
-    }
-}
-
-impl<W: Weight> PartOfGraph<W> {
-    /// The same graph if its weights are unsigned integers.
-    pub(crate) fn into_u32(self) -> Option<PartOfGraph<u32>> {
-        let Weights::U32(weights) = W::into_weights(self.weights) else { return None };
-        Some(PartOfGraph {
-            partition: self.partition,
-            rank: self.rank,
-            directed: self.directed,
-            arcs: self.arcs,
-            weight_range: self.weight_range,
-            hubs: self.hubs,
-            own_hubs: self.own_hubs,
-            ghosts: self.ghosts,
-            ghost_starts: self.ghost_starts,
-            subscribers: self.subscribers,
-            offsets: self.offsets,
-            heads: self.heads,
-            weights,
-        })
     }
 }

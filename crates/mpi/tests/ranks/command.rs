@@ -94,6 +94,12 @@ fn files_are_those_of_one_machine() {
         "12",
     ];
     compare(folder.path(), 3, &near, "csv");
+    let list = folder.path().join("sources.txt");
+    std::fs::write(&list, "5\n# none\n\n7\n5\n399\n").expect("a file");
+    let list = list.display().to_string();
+    let each = ["sssp", "grid:20x20,weights=0..9", "--sources", &list, "--predecessors", "--cutoff", "20"];
+    compare(folder.path(), 3, &each, "csv");
+    compare(folder.path(), 2, &["bfs", "crawl:600", "--sources", &list, "--all-rows", "--target", "9"], "csv");
     let to =
         ["bfs", "grid:30x30", "--source", "5", "--target", "99", "--target", "420", "--predecessors", "--all-rows"];
     compare(folder.path(), 2, &to, "csv");
@@ -183,6 +189,13 @@ fn answers_are_printed_once() {
     let two = ["bfs", "grid:9x9", "--source", "0", "--source", "80", "--target", "79", "--engine", "mpi"];
     let (_, out, error) = output_of(&mut launch(Role::Command, 3, &two));
     assert!(out.contains("1, from 80\n"), "{out}{error}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let list = folder.path().join("sources.txt");
+    std::fs::write(&list, "0\n80\n").expect("a file");
+    let list = list.display().to_string();
+    let each = ["bfs", "grid:9x9", "--sources", &list, "--target", "1", "--engine", "mpi", "--json"];
+    let (_, out, error) = output_of(&mut launch(Role::Command, 3, &each));
+    assert!(out.contains("\"source\":\"80\",\"reached\":80,") && out.contains("\"distance\":15"), "{out}{error}");
     let path = ["path", "grid:9x9,weights=1..1", "0", "10", "--engine", "mpi", "--verify"];
     let (_, out, error) = output_of(&mut launch(Role::Command, 3, &path));
     assert!(out.contains("length    2 over 2 edges, verified\n") && out.contains("vertices  0 1 10\n"), "{out}{error}");

@@ -6,16 +6,16 @@ use std::time::Instant;
 
 use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
-use warpath::graph::{Labels, VertexId};
+use warpath::graph::{Distances, Labels, VertexId};
 use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
-use warpath::{Control, Error};
+use warpath::{Control, Error, ReadOptions};
 use warpath_mpi::{
-    Found, Names, Outcome, PartFacts, Predicted, Problem, RankPlan, Search, Source, World, predict, write_together,
+    Failed, Found, Names, Outcome, PartFacts, Predicted, Problem, RankPlan, Search, SharedFile, Source, World, predict,
 };
 
 use super::SearchCommand;
-use super::found::Found as Shown;
+use super::found::{EachSearch, Found as Shown};
 use crate::answer::{GraphFacts, PeakBytes, Times};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
@@ -23,6 +23,7 @@ use crate::output::OutputKind;
 use crate::print::{self, Available, Table};
 use crate::ranks;
 use crate::setup::{inputs, start_threads};
+use crate::vertex_lists::{for_each_name, unknown};
 
 /// Runs the search on all ranks. Ranks but the one that reports an error end silently, with the same code.
 pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
@@ -105,6 +106,8 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
     let names = Names::load(world, &source)?;
     let find = |list: &[String]| list.iter().map(|name| names.find(world, name)).collect::<Outcome<Vec<u64>>>();
     let (sources, targets) = (find(&command.search.source)?, find(&command.search.target)?);
+    let listed =
+        command.search.sources.as_deref().map(|file| Listed::read(world, &names, file, control)).transpose()?;
     let search = Search {
         targets: targets.clone(),
         cutoff: world.agree(cutoff(command))?,
@@ -117,25 +120,101 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
         world.agree(if is_first { print_plan(command, world, &planned) } else { Ok(()) })?;
         return world.agree(planned.plan.check(planned.available));
     }
-    let found = search.run(world, &source)?;
-    let start = Instant::now();
-    let reached = found.distances_of(world, &targets)?;
-    let nearest = if command.search.names_nearest() { Some(found.nearest_sources(world)?) } else { None };
-    let of_targets = match &nearest {
-        Some(nearest) => Some(nearest_of(world, &names, &found, nearest, &targets)?),
+    let mut file = match command.search.output {
+        Some(_) => Some(SharedFile::new(world, file)?),
         None => None,
     };
-    if command.search.output.is_some() {
-        write(command, world, &names, &found, nearest.as_deref(), file)?;
+    let (mut results, mut seconds, mut last) = (Vec::new(), Times::default(), None);
+    let mut handle = |found: Found| {
+        let start = Instant::now();
+        let reached = found.distances_of(world, &targets)?;
+        let nearest = if command.search.names_nearest() { Some(found.nearest_sources(world)?) } else { None };
+        let of_targets = match &nearest {
+            Some(nearest) => nearest_of(world, &names, &found, nearest, &targets)?,
+            None => vec![None; targets.len()],
+        };
+        let source = listed.as_ref().map(|listed| &*listed.names[results.len()]);
+        if let Some(file) = &mut file {
+            let is_begun = !results.is_empty();
+            write(command, world, &names, &found, Origin { source, nearest: nearest.as_deref() }, file, is_begun)?;
+        }
+        seconds.add(&warpath::problems::Seconds {
+            solve: found.seconds.solve,
+            predecessors: found.seconds.predecessors,
+            ..Default::default()
+        });
+        seconds.load += found.seconds.load;
+        seconds.verify += found.seconds.verify;
+        seconds.write += start.elapsed().as_secs_f64();
+        let sources = source.map_or_else(|| command.search.source.clone(), |source| vec![source.to_owned()]);
+        let targets = command.search.target.iter().cloned().zip(reached.into_iter().zip(of_targets));
+        results.push(Shown::of_ranks(sources, &found, targets));
+        let ranks = Ranks::of(world, &found)?;
+        // What is large is not needed any more.
+        last = Some((Found { distances: Distances::U32(Vec::new()), predecessors: None, ..found }, ranks));
+        Ok(())
+    };
+    match &listed {
+        Some(listed) => search.run_each(world, &source, &listed.vertices, &mut handle)?,
+        None => handle(search.run(world, &source)?)?,
     }
-    let writing = start.elapsed().as_secs_f64();
-    let ranks = Ranks::of(world, &found)?;
+    if let Some(file) = file {
+        file.finish(world)?;
+    }
+    let Some((found, ranks)) = last else { return Ok(()) };
     world.agree(if is_first {
-        let targets = reached.into_iter().zip(of_targets.unwrap_or_else(|| vec![None; targets.len()])).collect();
-        print_found(command, algorithm.is_some(), &source, &found, targets, &ranks, writing)
+        let kind = if command.ignores_weights { "unit" } else { source.weight_kind().name() };
+        let graph = GraphFacts::new(source.vertices(), found.arcs, source.is_directed(), kind);
+        print_found(command, algorithm.is_some(), graph, &found, results, &ranks, seconds)
     } else {
         Ok(())
     })
+}
+
+/// The vertices of a list of sources, and their names.
+struct Listed {
+    vertices: Vec<u64>,
+    names: Vec<String>,
+}
+
+impl Listed {
+    /// Reads the list on every rank.
+    fn read(world: &World, names: &Names, file: &Path, control: &Control) -> Outcome<Self> {
+        let options = ReadOptions::new().control(control.clone());
+        let mut lines = Vec::new();
+        let read = for_each_name(&options, control, file, |line, name| {
+            lines.push((line, name.to_owned()));
+            Ok(())
+        });
+        world.agree(read.map_err(Failure::into_error))?;
+        world.agree(if world.are_equal(lines.len() as u64) && !lines.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!(
+                "{}: there are no vertices in it, or other ones on other hosts",
+                file.display()
+            )))
+        })?;
+        let mut listed = Listed { vertices: Vec::new(), names: Vec::new() };
+        for (line, name) in lines {
+            let vertex = names.find(world, &name).map_err(|failed| match failed {
+                Failed::Here(error) => Failed::Here(unknown(error, line, file)),
+                elsewhere => elsewhere,
+            })?;
+            listed.vertices.push(vertex);
+            listed.names.push(name);
+        }
+        Ok(listed)
+    }
+}
+
+/// Where the distances of a table are from, if it has a column for that.
+#[derive(Clone, Copy)]
+struct Origin<'a> {
+    /// The one source of this search among several searches.
+    source: Option<&'a str>,
+    /// The nearest of several sources, for each vertex.
+    nearest: Option<&'a [Option<u64>]>,
 }
 
 /// What is asked for beside targets, a cutoff and an algorithm.
@@ -159,7 +238,6 @@ fn check(command: &SearchCommand<'_>) -> Result<(), Error> {
     ranks::refuse(
         command.graph,
         &[
-            ("--sources", search.sources.is_some()),
             ("--count-paths", command.count_paths),
             ("--isochrones", command.isochrones.is_some()),
             ("--plot", search.map.plot.is_some()),
@@ -179,11 +257,14 @@ fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result
         ));
     }
     match path.extension().and_then(|extension| extension.to_str()) {
+        Some("npy") if search.sources.is_some() => {
+            Err(Error::invalid("one result for each source does not fit a .npy of distances; a .csv has rows for each"))
+        }
         Some("npy") if command.search.predecessors => Err(Error::invalid(
             "a .npy holds the distances of all vertices and nothing else; `--predecessors` needs a .csv",
         )),
         Some("npy" | "csv") => {
-            check_output(path, &inputs(command.graph, &[]))?;
+            check_output(path, &inputs(command.graph, &[&search.sources]))?;
             ranks::create(path, control)
         }
         _ => Err(Error::invalid(format!("`{}`: ranks write a .csv or a .npy", path.display()))),
@@ -233,15 +314,16 @@ fn write(
     world: &World,
     names: &Names,
     found: &Found,
-    nearest: Option<&[Option<u64>]>,
-    file: Option<PartialFile>,
+    origin: Origin<'_>,
+    file: &mut SharedFile,
+    is_begun: bool,
 ) -> Outcome<()> {
     let path = command.search.output.as_deref().unwrap_or(Path::new(""));
     let kind = world.agree(OutputKind::of(path).map_err(Failure::into_error))?;
     let is_first = world.rank() == 0;
     if !kind.is_table() {
         let vertices = world.total(found.distances.len() as u64) as usize;
-        return write_together(world, file, |out| {
+        return file.append(world, |out| {
             if is_first {
                 return write_npy(out, &[vertices], &found.distances);
             }
@@ -257,39 +339,42 @@ fn write(
         None => Ok(None),
     };
     let tails = named(found.predecessors.as_deref().filter(|_| command.search.predecessors))?;
-    let nearest = named(nearest)?;
+    let nearest = named(origin.nearest)?;
     let is_limited = command.search.cutoff.is_some() || !command.search.target.is_empty();
     let all_rows = command.search.all_rows || !is_limited;
-    write_together(world, file, |out| {
-        if is_first {
+    file.append(world, |out| {
+        if is_first && !is_begun {
             let parent = match (&tails, command.search.reverse) {
                 (None, _) => "",
                 (_, false) => ",predecessor",
                 (_, true) => ",successor",
             };
-            let source = if nearest.is_some() { "source," } else { "" };
+            let source = if nearest.is_some() || origin.source.is_some() { "source," } else { "" };
             writeln!(out, "{source}vertex,distance{parent}")?;
         }
-        write_rows(out, names.own(), found, [&nearest, &tails], all_rows)
+        write_rows(out, names.own(), found, (origin.source, &nearest, &tails), all_rows)
     })
 }
+
+/// For each vertex the name of another one, if it has that.
+type NamedVertices = Option<Vec<Option<String>>>;
 
 /// The rows of a .csv, as one machine writes them.
 fn write_rows(
     out: &mut dyn Write,
     names: &Labels,
     found: &Found,
-    [nearest, tails]: [&Option<Vec<Option<String>>>; 2],
+    (source, nearest, tails): (Option<&str>, &NamedVertices, &NamedVertices),
     all_rows: bool,
 ) -> std::io::Result<()> {
-    let name_of = |names: &Option<Vec<Option<String>>>, vertex: usize| {
+    let name_of = |names: &NamedVertices, vertex: usize| {
         names.as_ref().map(|names| names[vertex].as_deref().map_or(String::new(), |name| csv_field(name).into()))
     };
     for vertex in 0..found.distances.len() {
         if !all_rows && found.distances.get(vertex).is_none() {
             continue;
         }
-        if let Some(source) = name_of(nearest, vertex) {
+        if let Some(source) = name_of(nearest, vertex).or_else(|| source.map(|source| csv_field(source).into())) {
             write!(out, "{source},")?;
         }
         out.write_all(csv_field(&names.name(vertex as VertexId)).as_bytes())?;
@@ -318,7 +403,10 @@ struct RanksAnswer<'a> {
     graph: GraphFacts,
     reverse: bool,
     #[serde(flatten)]
-    found: Shown,
+    found: Option<Shown>,
+    /// Of searches from a list of sources, one for each; the facts about ranks are those of the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results: Option<Vec<EachSearch>>,
     seconds: Times,
     peak_bytes: PeakBytes,
     ranks: &'a Ranks,
@@ -398,25 +486,14 @@ impl Ranks {
 fn print_found(
     command: &SearchCommand<'_>,
     was_asked_for: bool,
-    source: &Source<'_>,
+    graph: GraphFacts,
     found: &Found,
-    targets: Vec<(Option<warpath::Distance>, Option<String>)>,
+    mut results: Vec<Shown>,
     ranks: &Ranks,
-    writing: f64,
+    seconds: Times,
 ) -> Result<(), Error> {
-    let seconds = Times {
-        load: found.seconds.load,
-        solve: found.seconds.solve,
-        predecessors: found.seconds.predecessors,
-        verify: found.seconds.verify,
-        write: writing,
-        ..Default::default()
-    };
-    let kind = if command.ignores_weights { "unit" } else { source.weight_kind().name() };
-    let graph = GraphFacts::new(source.vertices(), found.arcs, source.is_directed(), kind);
-    let targets = command.search.target.iter().cloned().zip(targets);
-    let shown = Shown::of_ranks(command.search.source.clone(), found, targets);
-    let common = &command.solving.common;
+    let (common, reverse) = (&command.solving.common, command.search.reverse);
+    let many = command.search.sources.is_some();
     if common.json {
         let answer = RanksAnswer {
             engine: "mpi",
@@ -427,8 +504,9 @@ fn print_found(
             repeated_wide: found.repeated_wide,
             threads: 1,
             graph,
-            reverse: command.search.reverse,
-            found: shown,
+            reverse,
+            found: if many { None } else { results.pop() },
+            results: many.then(|| results.into_iter().map(EachSearch::from).collect()),
             seconds,
             peak_bytes: PeakBytes::of_host(),
             ranks,
@@ -438,18 +516,27 @@ fn print_found(
     if common.quiet {
         return Ok(());
     }
+    const SHOWN: usize = 20;
     let mut table = Table::new();
     table.row("graph", graph.text());
     let wide = if found.repeated_wide { ", repeated with 64-bit distances" } else { "" };
     let on = print::count(ranks.count, "rank", "ranks");
     table.row(command.problem, format!("{} on {on}, {}{wide}", found.algorithm, found.number_type));
-    shown.rows(&mut table, source.vertices() as usize, command.search.reverse);
+    for shown in results.iter().take(SHOWN) {
+        shown.rows(&mut table, graph.vertices() as usize, reverse);
+    }
+    if results.len() > SHOWN {
+        table.row("", format!("and {}", print::count(results.len() - SHOWN, "more source", "more sources")));
+    }
     let SearchSeconds { compute, exchange, wait } = ranks.slowest.seconds;
     let [compute, exchange, wait] = [compute, exchange, wait].map(print::seconds);
-    table.row("slowest", format!("rank {}: compute {compute}, exchange {exchange}, wait {wait}", ranks.slowest.rank));
+    let of_last = if many { ", in the last search" } else { "" };
+    let slowest = format!("rank {}: compute {compute}, exchange {exchange}, wait {wait}{of_last}", ranks.slowest.rank);
+    table.row("slowest", slowest);
     let messages = print::count(ranks.messages, "message", "messages");
     let meetings = print::grouped(ranks.meetings.into());
-    table.row("sent", format!("{} in {messages}; the ranks met {meetings} times", print::bytes(ranks.bytes)));
+    let sent = print::bytes(ranks.bytes);
+    table.row("sent", format!("{sent} in {messages}; the ranks met {meetings} times{of_last}"));
     if let Some(output) = &command.search.output {
         table.row("written", output.display().to_string());
     }
