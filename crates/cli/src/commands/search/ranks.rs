@@ -1,5 +1,6 @@
 //! `--engine mpi`: a search by all ranks of an MPI run. Every rank runs the command; rank 0 prints.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -187,14 +188,15 @@ impl Listed {
             Ok(())
         });
         world.agree(read.map_err(Failure::into_error))?;
-        world.agree(if world.are_equal(lines.len() as u64) && !lines.is_empty() {
-            Ok(())
-        } else {
-            Err(Error::invalid(format!(
-                "{}: there are no vertices in it, or other ones on other hosts",
-                file.display()
-            )))
-        })?;
+        let mut hasher = DefaultHasher::new();
+        lines.hash(&mut hasher);
+        let wrong = match (world.are_equal(hasher.finish()), lines.is_empty()) {
+            (false, _) => Some("the list is another one on another host"),
+            (true, true) => Some("there are no vertices in it"),
+            (true, false) => None,
+        };
+        let error = wrong.map(|what| Error::invalid(format!("{}: {what}", file.display())));
+        world.agree(error.map_or(Ok(()), Err))?;
         let mut listed = Listed { vertices: Vec::new(), names: Vec::new() };
         for (line, name) in lines {
             let vertex = names.find(world, &name).map_err(|failed| match failed {
