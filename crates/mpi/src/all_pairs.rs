@@ -21,8 +21,8 @@ use warpath::problems::{DistanceSum, RowBlock, RowSink, TableShape};
 use warpath::tables::{write_npy, write_npy_part};
 use warpath::{Apsp, Distance, Error, Graph, Plan, Result, Solver};
 
+use crate::facts::{combined_max, combined_sum};
 use crate::output::path_of_all;
-use crate::search::{combined_max, combined_sum};
 use crate::world::{Outcome, World};
 
 /// Distances between all pairs, of all ranks together.

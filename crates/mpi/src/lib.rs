@@ -24,6 +24,7 @@ mod bfs;
 mod bits;
 mod certificate;
 mod components;
+mod facts;
 mod graph;
 mod graph500;
 mod list;

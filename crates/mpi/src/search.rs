@@ -14,6 +14,7 @@ use crate::algorithm::RankAlgorithm;
 use crate::allocation::filled;
 use crate::bfs;
 use crate::certificate;
+use crate::facts::{bits_of, facts, of_bits};
 use crate::graph::PartOfGraph;
 use crate::predecessors::{self, NO_PREDECESSOR};
 use crate::source::Source;
@@ -528,82 +529,4 @@ fn narrow_suffices<L: MinPlus>(
             .any(|(head, weight)| all[head] == unreachable && L::extend(all[vertex], weight) == unreachable)
     });
     Ok(!world.any(lost))
-}
-
-/// How many vertices are reached, the greatest distance and the sum of all ranks.
-fn facts<D: DistanceValue>(world: &World, distances: &[D]) -> (u64, Option<Distance>, DistanceSum)
-where
-    D::Key: Equivalence,
-{
-    let reached = || distances.iter().filter(|distance| **distance != D::UNREACHABLE);
-    let count = world.reduce(Reduction::Sum, reached().count() as u64);
-    let mut greatest = [reached().copied().fold(D::ZERO, |a, b| if a < b { b } else { a }).key()];
-    world.reduce_all(Reduction::Greatest, &mut greatest);
-    let max_distance = if count > 0 { D::from_key(greatest[0]).distance() } else { None };
-    let sum = match D::ZERO.distance() {
-        Some(Distance::Single(_) | Distance::Double(_)) => {
-            DistanceSum::Float(reached().map(|distance| distance.to_f64()).sum::<f64>())
-        }
-        _ => {
-            let total = reached().map(|distance| match distance.distance() {
-                Some(Distance::Unsigned(value)) => i128::from(value),
-                Some(Distance::Signed(value)) => i128::from(value),
-                _ => 0,
-            });
-            DistanceSum::Integer(total.sum())
-        }
-    };
-    (count, max_distance, combined_sum(world, sum))
-}
-
-/// The sum of the sums of all ranks. A rank without distances may have a sum of integers where others have one of floats.
-pub(crate) fn combined_sum(world: &World, sum: DistanceSum) -> DistanceSum {
-    let (whole, float) = match sum {
-        DistanceSum::Integer(sum) => (sum, 0.0),
-        DistanceSum::Float(sum) => (0, sum),
-    };
-    if world.any(matches!(sum, DistanceSum::Float(_))) {
-        let mut sums = [float];
-        world.reduce_all(Reduction::Sum, &mut sums);
-        return DistanceSum::Float(sums[0]);
-    }
-    // In pieces whose sums over all ranks have room; the last one has the sign.
-    let mut pieces = [(whole & 0xffff_ffff) as i64, (whole >> 32 & 0xffff_ffff) as i64, (whole >> 64) as i64];
-    world.reduce_all(Reduction::Sum, &mut pieces);
-    let [low, middle, high] = pieces.map(i128::from);
-    DistanceSum::Integer(low + (middle << 32) + (high << 64))
-}
-
-/// The greatest of the distances of all ranks, which have one type.
-pub(crate) fn combined_max(world: &World, mine: Option<Distance>) -> Outcome<Option<Distance>> {
-    let mut words = Vec::new();
-    push(&mut words, bits_of(mine));
-    let all = world.agree(world.gather(&words))?;
-    let distances = (0..world.ranks()).filter_map(|rank| of_bits(pull(all.from(rank))));
-    Ok(distances.fold(None, |greatest, distance| match greatest {
-        Some(greatest) if greatest >= distance => Some(greatest),
-        _ => Some(distance),
-    }))
-}
-
-/// A distance as two numbers, which messages carry; zeros for none.
-fn bits_of(distance: Option<Distance>) -> [u64; 2] {
-    match distance {
-        None => [0, 0],
-        Some(Distance::Unsigned(value)) => [1, value],
-        Some(Distance::Signed(value)) => [2, value as u64],
-        Some(Distance::Single(value)) => [3, value.to_bits().into()],
-        Some(Distance::Double(value)) => [4, value.to_bits()],
-    }
-}
-
-/// The distance of two numbers.
-fn of_bits(bits: [u64; 2]) -> Option<Distance> {
-    match bits[0] {
-        1 => Some(Distance::Unsigned(bits[1])),
-        2 => Some(Distance::Signed(bits[1] as i64)),
-        3 => Some(Distance::Single(f32::from_bits(bits[1] as u32))),
-        4 => Some(Distance::Double(f64::from_bits(bits[1]))),
-        _ => None,
-    }
 }
