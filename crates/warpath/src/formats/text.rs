@@ -200,7 +200,7 @@ impl Text {
 
     /// Cuts the text from an offset on, after line ends, into pieces that a thread parses at a time. None is empty.
     pub(super) fn pieces(&self, from: u64) -> Result<Vec<Range<u64>>> {
-        pieces(&self.opened, from, PIECE_BYTES as u64)
+        self.pieces_of(from..self.end())
     }
 
     /// The lines that begin in one of so many shares of the text from an offset on, where a line begins.
@@ -215,15 +215,7 @@ impl Text {
 
     /// Cuts a part of the text that begins and ends with whole lines into pieces that a thread parses at a time.
     pub(super) fn pieces_of(&self, range: Range<u64>) -> Result<Vec<Range<u64>>> {
-        let mut pieces = Vec::new();
-        let mut start = range.start;
-        while start < range.end {
-            let at_least = start.saturating_add(PIECE_BYTES as u64).min(range.end);
-            let end = line_end(&self.opened, at_least - 1)?;
-            pieces.push(start..end);
-            start = end;
-        }
-        Ok(pieces)
+        pieces(&self.opened, range, PIECE_BYTES as u64)
     }
 
     /// Makes something of every piece, in parallel. The results are in the order of the text.
@@ -317,13 +309,13 @@ fn bytes<'b>(opened: &'b Opened, range: Range<u64>, buffer: &'b mut Vec<u8>) -> 
     Ok(buffer)
 }
 
-/// Cuts an input from an offset on, after line ends, into pieces of at least `size` bytes; only the last may be
+/// Cuts a part of an input, which ends with a line or the input, after line ends into pieces of at least `size` bytes; only the last may be
 /// shorter.
-fn pieces(opened: &Opened, from: u64, size: u64) -> Result<Vec<Range<u64>>> {
+fn pieces(opened: &Opened, range: Range<u64>, size: u64) -> Result<Vec<Range<u64>>> {
     let mut pieces = Vec::new();
-    let mut start = from;
-    while start < opened.length() {
-        let at_least = start.saturating_add(size.max(1)).min(opened.length());
+    let mut start = range.start;
+    while start < range.end {
+        let at_least = start.saturating_add(size.max(1)).min(range.end);
         let end = line_end(opened, at_least - 1)?;
         pieces.push(start..end);
         start = end;
@@ -350,7 +342,7 @@ fn line_end(opened: &Opened, mut at: u64) -> Result<u64> {
 pub(super) fn count_lines(opened: &Opened, wanted: impl Fn(&[u8]) -> bool) -> Result<u64> {
     let mut count = 0;
     let mut buffer = Vec::new();
-    for range in pieces(opened, 0, PIECE_BYTES as u64)? {
+    for range in pieces(opened, 0..opened.length(), PIECE_BYTES as u64)? {
         count += Lines::new(bytes(opened, range, &mut buffer)?).filter(|line| wanted(line)).count() as u64;
     }
     Ok(count)
@@ -486,7 +478,7 @@ mod tests {
     fn chunks_end_at_line_ends_and_lose_nothing() {
         let text = b"one\ntwo\r\n\nthree\nfour";
         for size in 0..30 {
-            let ranges = super::pieces(&Text::of(text).opened, 0, size).unwrap();
+            let ranges = super::pieces(&Text::of(text).opened, 0..text.len() as u64, size).unwrap();
             let pieces: Vec<&[u8]> =
                 ranges.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
             assert_eq!(pieces.concat(), text);
