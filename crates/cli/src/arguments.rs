@@ -213,8 +213,9 @@ pub enum ShowProgress {
 /// The engine.
 #[derive(Debug, Args)]
 pub struct EngineArguments {
-    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs`, `sssp`, `apsp` and `path` also mpi[:timeout=SECONDS], in builds with the
-    /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, work together
+    /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs`, `sssp`, `apsp` and `path` also mpi[:OPTION[,OPTION]], in builds with the
+    /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, work together. The options are `cpu` or `cuda` (a GPU for each rank;
+    /// if neither is given, GPUs where each rank has one for itself) and `timeout=SECONDS`
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
 }
@@ -429,7 +430,7 @@ pub struct ComponentsArguments {
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// The engine: auto or cpu; or mpi[:timeout=SECONDS], in builds with the feature `mpi`: all ranks of an MPI run, which `mpirun`
-    /// starts, find the weak components together
+    /// starts, find the weak components together, on their cores
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
     #[command(flatten)]

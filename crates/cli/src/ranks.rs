@@ -7,25 +7,71 @@ use std::time::Duration;
 use warpath::formats::{PartialFile, StoredRows};
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::{Control, Error, ReadOptions};
-use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, Source, Weighting, World};
+use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, RankDevices, Source, Weighting, World};
 
 use crate::arguments::{GraphArguments, ShowProgress};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
+use crate::print;
 use crate::progress;
 use crate::setup::options_for;
 
+/// What the name of the engine says beside `mpi`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    /// How long ranks wait for each other.
+    timeout: Duration,
+    /// What they search on.
+    pub(crate) devices: RankDevices,
+}
+
+impl Options {
+    /// Those in the name of an engine: `mpi`, or `mpi:` with `cpu` or `cuda` and `timeout=SECONDS`, separated by commas.
+    pub(crate) fn of(engine: &str) -> Result<Self, Failure> {
+        let mut options = Options { timeout: DEFAULT_TIMEOUT, devices: RankDevices::Auto };
+        let Some((_, listed)) = engine.split_once(':') else { return Ok(options) };
+        for option in listed.split(',') {
+            let seconds = option.strip_prefix("timeout=").and_then(|seconds| seconds.parse().ok());
+            match (option, seconds) {
+                ("cpu", _) => options.devices = RankDevices::Cpu,
+                ("cuda", _) => options.devices = RankDevices::Cuda,
+                (_, Some(seconds)) if seconds > 0 => options.timeout = Duration::from_secs(seconds),
+                _ => {
+                    return Err(Failure::usage(format!(
+                        "`{engine}` is not `mpi`, or `mpi:` with `cpu` or `cuda` and `timeout=SECONDS`, a whole number from 1, separated by a comma"
+                    )));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
 /// Starts MPI, and does work that all ranks do together. Ranks but the one that reports an error end silently, with the same code.
-pub(crate) fn run(engine: &str, work: impl FnOnce(&World, &Control) -> Outcome<()>) -> Result<ExitCode, Failure> {
+pub(crate) fn run(
+    engine: &str,
+    work: impl FnOnce(&World, &Control, RankDevices) -> Outcome<()>,
+) -> Result<ExitCode, Failure> {
     let control = progress::control(ShowProgress::Never);
     // A mistake here is an error of the ranks together, so that one of them prints it.
-    let timeout = timeout(engine).map_err(Failure::into_error);
-    let world = World::start(timeout.as_ref().copied().unwrap_or(DEFAULT_TIMEOUT), &control)?;
-    let done = world.agree(timeout).and_then(|_| check_equal(&world)).and_then(|()| work(&world, &control));
-    match done {
+    let options = Options::of(engine).map_err(Failure::into_error);
+    let timeout = options.as_ref().map_or(DEFAULT_TIMEOUT, |options| options.timeout);
+    let world = World::start(timeout, &control)?;
+    let agreed = world.agree(options).and_then(|options| check_equal(&world).map(|()| options));
+    match agreed.and_then(|options| work(&world, &control, options.devices)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(Failed::Here(error)) => Err(error.into()),
         Err(Failed::Elsewhere(kind)) => Ok(ExitCode::of(kind)),
+    }
+}
+
+/// What the ranks search on, in a table.
+pub(crate) fn text(count: usize, on_gpus: bool) -> String {
+    let ranks = print::count(count, "rank", "ranks");
+    match (on_gpus, count) {
+        (false, _) => ranks,
+        (true, 1) => format!("{ranks} with a GPU"),
+        (true, _) => format!("{ranks} with a GPU each"),
     }
 }
 
@@ -122,17 +168,6 @@ fn weighting(graph: &GraphArguments) -> Result<Option<Weighting>, Error> {
             None => return Ok(None),
         },
     }))
-}
-
-/// The time that ranks wait for each other, from the name of the engine: `mpi` or `mpi:timeout=SECONDS`.
-fn timeout(engine: &str) -> Result<Duration, Failure> {
-    let Some((_, option)) = engine.split_once(':') else { return Ok(DEFAULT_TIMEOUT) };
-    match option.strip_prefix("timeout=").and_then(|seconds| seconds.parse().ok()) {
-        Some(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
-        _ => {
-            Err(Failure::usage(format!("`{engine}` is not `mpi` or `mpi:timeout=SECONDS` with a whole number from 1")))
-        }
-    }
 }
 
 /// An error if some ranks are of another version, or got other arguments.

@@ -75,12 +75,13 @@ impl<'a> Setup<'a> {
     #[cfg(feature = "mpi")]
     pub(crate) fn on_rank(
         solving: &'a SolvingArguments,
+        engine: Engine,
         ranks_on_host: u64,
         control: &Control,
     ) -> Result<Self, Failure> {
         let threads = Some(solving.common.threads.unwrap_or(1));
         start_threads(threads)?;
-        let setup = Self::with_control(&solving.common, Engine::Cpu, threads, control.clone());
+        let setup = Self::with_control(&solving.common, engine, threads, control.clone());
         let share = warpath::available_memory() / ranks_on_host.max(1);
         Ok(Setup { memory: setup.memory.or(Some(share)), ..setup })
     }

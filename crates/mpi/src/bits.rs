@@ -14,6 +14,11 @@ impl Bits {
         filled(what, length.div_ceil(64), 0).map(Bits)
     }
 
+    /// The empty set of no numbers.
+    pub(crate) fn none() -> Self {
+        Bits(Vec::new())
+    }
+
     #[inline]
     pub(crate) fn contains(&self, number: usize) -> bool {
         self.0[number / 64] >> (number % 64) & 1 == 1

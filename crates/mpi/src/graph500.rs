@@ -19,6 +19,7 @@ use warpath::{Error, Result};
 
 use crate::allocation::make_room;
 use crate::components::components;
+use crate::device::{OnDevice, RankDevices};
 use crate::graph::PartOfGraph;
 use crate::listed_edges::{ListedEdges, VertexNames};
 use crate::plan::RankPlan;
@@ -38,6 +39,8 @@ pub struct Graph500 {
     pub roots: Vec<u64>,
     /// The edges of each search.
     pub edges: Vec<u64>,
+    /// Whether the ranks searched on GPUs.
+    pub on_gpus: bool,
     /// Kernel 2, breadth-first search, and kernel 3, shortest paths.
     pub kernels: [RankKernel; 2],
 }
@@ -57,7 +60,7 @@ pub struct RankKernel {
 ///
 /// ```no_run
 /// let world = warpath_mpi::World::start(warpath_mpi::DEFAULT_TIMEOUT, &warpath::Control::new()).unwrap();
-/// let found = warpath_mpi::graph500(&world, 20, 16, 64, None, &mut |_| ()).unwrap();
+/// let found = warpath_mpi::graph500(&world, 20, 16, 64, None, Default::default(), &mut |_| ()).unwrap();
 /// println!("{} edges in {} s", found.edges[0], found.kernels[0].seconds[0]);
 /// ```
 ///
@@ -70,6 +73,7 @@ pub fn graph500(
     edges_per_vertex: u64,
     roots: usize,
     memory: Option<u64>,
+    devices: RankDevices,
     said: &mut dyn FnMut(&str),
 ) -> Outcome<Graph500> {
     let slowest = |seconds: f64| f64::from_key(world.reduce(Reduction::Greatest, seconds.key()));
@@ -77,10 +81,11 @@ pub fn graph500(
         world.agree(Recipe::beyond_one_machine(&format!("kron:{scale},edges-per-vertex={edges_per_vertex}")))?;
     let weighted = format!("kron:{scale},edges-per-vertex={edges_per_vertex},weights=0..1");
     let weighted = world.agree(Source::open(weighted.as_ref(), Weighting::AsStored))?;
-    let request = |problem, root: u64| Search { predecessors: true, memory, ..Search::new(problem, vec![root]) };
+    let request =
+        |problem, root: u64| Search { predecessors: true, memory, devices, ..Search::new(problem, vec![root]) };
     let edges = recipe.vertices().saturating_mul(edges_per_vertex);
     let planned = RankPlan::of_graph500(world, &weighted, edges, &request(Problem::Sssp, 0).verified())?;
-    world.agree(planned.plan.check(planned.available))?;
+    world.agree(planned.check())?;
     let start = Instant::now();
     let list = draw(world, &recipe)?;
     let generation = slowest(start.elapsed().as_secs_f64());
@@ -93,8 +98,10 @@ pub fn graph500(
     let roots = roots_of(world, &graph, roots);
     let first = roots.first().copied().ok_or_else(|| Error::invalid("the graph has no vertex with an edge"));
     let first = world.agree(first)?;
-    request(Problem::Bfs, first).levels_in(world, &graph, &without)?;
-    request(Problem::Sssp, first).lengths_in(world, &mut weighted, &with)?;
+    let mut levels = OnDevice::prepare(world, planned.gpu, &graph)?;
+    let mut lengths = OnDevice::prepare(world, planned.gpu, &weighted)?;
+    request(Problem::Bfs, first).levels_in(world, &graph, &mut levels, &without)?;
+    request(Problem::Sssp, first).lengths_in(world, &mut weighted, &mut lengths, &with)?;
     let construction = slowest(start.elapsed().as_secs_f64());
     said("parts made");
 
@@ -104,15 +111,15 @@ pub fn graph500(
         for &root in &roots {
             let search = request(problem, root).verified();
             let found: Found = match problem {
-                Problem::Bfs => search.levels_in(world, &graph, &without)?,
-                Problem::Sssp => search.lengths_in(world, &mut weighted, &with)?,
+                Problem::Bfs => search.levels_in(world, &graph, &mut levels, &without)?,
+                Problem::Sssp => search.lengths_in(world, &mut weighted, &mut lengths, &with)?,
             };
             kernel.seconds.push(slowest(found.seconds.solve + found.seconds.predecessors));
             kernel.validation.push(slowest(found.seconds.verify));
             kernel.algorithm = found.algorithm;
         }
     }
-    Ok(Graph500 { generation, construction, roots, edges, kernels })
+    Ok(Graph500 { generation, construction, roots, edges, on_gpus: planned.gpu.is_some(), kernels })
 }
 
 /// The edges that this rank draws, with the lengths that their numbers in the whole list give them.

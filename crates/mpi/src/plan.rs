@@ -1,8 +1,10 @@
 //! The memory that each rank will take, before the work starts.
 
-use warpath::graph::WeightKind;
+use warpath::graph::{WeightKind, with_min_plus};
+use warpath::parts::{BfsPart, PartExtent, SsspPart};
 use warpath::{Error, Plan, Result, available_memory};
 
+use crate::device::{RankDevices, RankGpu};
 use crate::graph::vertices_per_hub;
 use crate::search::{Problem, Search};
 use crate::source::Source;
@@ -19,29 +21,45 @@ pub struct RankPlan {
     pub greatest_bytes: u64,
     /// How many times the average the rank with most arcs has.
     pub imbalance: f64,
+    /// The GPU that this rank will search on; `None` if the ranks search on their cores.
+    pub gpu: Option<RankGpu>,
 }
 
 impl RankPlan {
-    /// Plans the memory of each rank, where `plan` does it for so many vertices and arcs.
+    /// Plans the memory of each rank, where `plan` does it for so many vertices and arcs, on a GPU or not.
     fn of(
         world: &World,
         source: &Source<'_>,
         memory: Option<u64>,
-        plan: impl FnOnce(u64, u64) -> Plan,
+        devices: RankDevices,
+        plan: impl Fn(u64, u64, bool) -> Plan,
     ) -> Outcome<Self> {
         let partition = source.partition(world)?;
         let owned = partition.range(world.rank());
         let arcs = world.agree(source.arcs_between(owned.clone(), world.ranks()))?;
         let most_arcs = world.reduce(Reduction::Greatest, arcs);
         let all_arcs = world.reduce(Reduction::Sum, arcs);
-        let plan = plan(owned.end - owned.start, arcs);
+        let count = owned.end - owned.start;
+        let gpu = world.gpu(devices, || plan(count, arcs, true).device_bytes())?;
+        let plan = plan(count, arcs, gpu.is_some());
         let greatest_bytes = world.reduce(Reduction::Greatest, plan.memory_bytes());
         // A list that is read already has its memory.
         let share = || (available_memory() / world.ranks_on_host()).saturating_add(source.bytes_of_list());
         let available = memory.unwrap_or_else(share);
         let average = all_arcs as f64 / world.ranks() as f64;
         let imbalance = if all_arcs > 0 { most_arcs as f64 / average } else { 1.0 };
-        Ok(RankPlan { plan, available, greatest_bytes, imbalance })
+        let gpu = gpu.map(|gpu| RankGpu { available: memory.unwrap_or(u64::MAX).min(gpu.available), ..gpu });
+        Ok(RankPlan { plan, available, greatest_bytes, imbalance, gpu })
+    }
+
+    /// An error if more is planned than is available, in memory or on the device.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn check(&self) -> Result<()> {
+        self.plan.check(self.available)?;
+        self.gpu.map_or(Ok(()), |gpu| self.plan.check_device(gpu.available))
     }
 
     /// Plans the memory of each rank that runs the Graph500 benchmark on a graph of so many edges for each vertex: the list, the graph with
@@ -51,8 +69,12 @@ impl RankPlan {
     ///
     /// None but those of other ranks.
     pub(crate) fn of_graph500(world: &World, source: &Source<'_>, edges: u64, search: &Search) -> Outcome<Self> {
-        RankPlan::of(world, source, search.memory, |owned, arcs| {
-            let mut plan = search.plan_of(source, world.ranks(), owned, arcs);
+        RankPlan::of(world, source, search.memory, search.devices, |owned, arcs, on_gpu| {
+            let mut plan = search.plan_of(source, world.ranks(), owned, arcs, on_gpu);
+            if on_gpu {
+                let levels = search.extent(source, world.ranks(), owned, arcs);
+                plan.device("the graph without weights", BfsPart::plan(levels).device_bytes());
+            }
             let ghosts = arcs.min(source.vertices().saturating_sub(owned));
             plan.memory("the list of edges", edges.div_ceil(world.ranks() as u64).saturating_mul(20));
             plan.memory("the graph without weights", arcs.saturating_mul(4).saturating_add(owned.saturating_mul(8)));
@@ -71,9 +93,9 @@ impl RankPlan {
     ///
     /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
     pub fn of_components(world: &World, source: &Source<'_>, memory: Option<u64>) -> Outcome<Self> {
-        RankPlan::of(world, source, memory, |owned, arcs| {
+        RankPlan::of(world, source, memory, RankDevices::Cpu, |owned, arcs, on_gpu| {
             let mut plan = Plan::new();
-            let search = Search::new(Problem::Bfs, Vec::new()).plan_of(source, world.ranks(), owned, arcs);
+            let search = Search::new(Problem::Bfs, Vec::new()).plan_of(source, world.ranks(), owned, arcs, on_gpu);
             for item in search.memory_items().iter().filter(|item| item.what != SEARCH) {
                 plan.memory(item.what.clone(), item.bytes);
             }
@@ -100,17 +122,34 @@ impl Search {
     ///
     /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
     pub fn plan(&self, world: &World, source: &Source<'_>) -> Outcome<RankPlan> {
-        RankPlan::of(world, source, self.memory, |owned, arcs| self.plan_of(source, world.ranks(), owned, arcs))
+        RankPlan::of(world, source, self.memory, self.devices, |owned, arcs, on_gpu| {
+            self.plan_of(source, world.ranks(), owned, arcs, on_gpu)
+        })
     }
 
-    /// The plan of one of so many ranks, none of which has to be there: of a rank with its share of the vertices and arcs.
+    /// The plan of one of so many ranks, none of which has to be there: of a rank with its share of the vertices and arcs, on a GPU if they are
+    /// asked for.
     pub fn plan_for(&self, source: &Source<'_>, ranks: u64) -> Plan {
         let ranks = ranks.max(1);
-        self.plan_of(source, ranks as usize, source.vertices().div_ceil(ranks), source.arcs().div_ceil(ranks))
+        let (owned, arcs) = (source.vertices().div_ceil(ranks), source.arcs().div_ceil(ranks));
+        self.plan_of(source, ranks as usize, owned, arcs, self.devices == RankDevices::Cuda)
+    }
+
+    /// The part of a rank with so many vertices and arcs, if all of these lead to vertices of other ranks.
+    fn extent(&self, source: &Source<'_>, ranks: usize, owned: u64, arcs: u64) -> PartExtent {
+        let ghosts = if ranks > 1 { arcs.min(source.vertices().saturating_sub(owned)) } else { 0 };
+        PartExtent {
+            parts: ranks as u64,
+            owned,
+            hubs: if ranks > 1 { source.vertices() / vertices_per_hub(ranks) + 1 } else { 0 },
+            ghosts,
+            arcs,
+            subscriptions: ghosts,
+        }
     }
 
     /// The plan of a rank with so many vertices and arcs.
-    fn plan_of(&self, source: &Source<'_>, ranks: usize, owned: u64, arcs: u64) -> Plan {
+    fn plan_of(&self, source: &Source<'_>, ranks: usize, owned: u64, arcs: u64, on_gpu: bool) -> Plan {
         let kind = match self.problem {
             Problem::Bfs => WeightKind::Unit,
             Problem::Sssp => source.weight_kind(),
@@ -143,6 +182,7 @@ impl Search {
         item("names of vertices", [(source.names_owned(), 16), (0, 0)]);
         item("what is drawn as a whole", [(source.bytes_drawn_as_a_whole(), 1), (0, 0)]);
         match self.problem {
+            _ if on_gpu => item("numbers for the device, and distances", [(states, 4 + distance), (0, 0)]),
             Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states / 4, 1)]),
             Problem::Sssp => item(SEARCH, [(states, 2 * distance), (owned, 8)]),
         }
@@ -151,6 +191,15 @@ impl Search {
         }
         if self.verify {
             item("the certificate", [(states, distance + if self.predecessors { 8 } else { 0 }), (owned, 8)]);
+        }
+        if on_gpu {
+            let extent = self.extent(source, ranks, owned, arcs);
+            let on_device = match self.problem {
+                Problem::Bfs => BfsPart::plan(extent),
+                // Wide distances, if there are any, take the place of narrow ones.
+                Problem::Sssp => with_min_plus!(source.weight_kind(), true, L => SsspPart::<L>::plan(extent)),
+            };
+            on_device.device_items().iter().for_each(|item| plan.device(item.what.clone(), item.bytes));
         }
         plan
     }

@@ -7,6 +7,7 @@ use mpi::datatype::Equivalence;
 use warpath::graph::{
     DistanceValue, Distances, F32ToF32, MinPlus, U32ToU64, Unit, UnitToU32, WeightKind, with_min_plus,
 };
+use warpath::parts::{BfsPart, SsspPart};
 use warpath::problems::{Cutoff, DistanceSum};
 use warpath::{Distance, Error, Result};
 
@@ -14,6 +15,7 @@ use crate::algorithm::RankAlgorithm;
 use crate::allocation::filled;
 use crate::bfs;
 use crate::certificate;
+use crate::device::{OnDevice, RankDevices, RankGpu};
 use crate::facts::{bits_of, facts, of_bits};
 use crate::graph::PartOfGraph;
 use crate::predecessors::{self, NO_PREDECESSOR};
@@ -61,6 +63,8 @@ pub struct Search {
     pub verify: bool,
     /// The most bytes that each rank may take; its share of what its host has, if there is no limit.
     pub memory: Option<u64>,
+    /// What the ranks search on.
+    pub devices: RankDevices,
 }
 
 /// What a search found of the vertices that this rank owns, and facts about all vertices.
@@ -74,6 +78,8 @@ pub struct Found {
     pub predecessors: Option<Vec<Option<u64>>>,
     /// The algorithm with its parameter.
     pub algorithm: String,
+    /// The GPU that this rank searched on; `None` if the ranks searched on their cores.
+    pub gpu: Option<RankGpu>,
     /// The type of weights and distances.
     pub number_type: &'static str,
     /// Whether the search was repeated because distances left the range of 32 bits.
@@ -191,6 +197,7 @@ impl Search {
             predecessors: false,
             verify: false,
             memory: None,
+            devices: RankDevices::Auto,
         }
     }
 
@@ -242,24 +249,31 @@ impl Search {
         let from = |sources: &[u64]| Search { sources: sources.to_vec(), ..self.clone() };
         let mut algorithm = world.agree(from(&lists.concat()).choose(source))?;
         let planned = self.plan(world, source)?;
-        world.agree(planned.plan.check(planned.available))?;
+        world.agree(planned.check())?;
         let start = Instant::now();
         match self.problem {
             Problem::Bfs => {
                 let graph = PartOfGraph::<Unit>::load(world, source)?;
+                let mut device = OnDevice::<BfsPart>::prepare(world, planned.gpu, &graph)?;
                 let mut load = start.elapsed().as_secs_f64();
                 lists.iter().try_for_each(|sources| {
-                    each(from(sources).breadth_first(world, &graph, algorithm, std::mem::take(&mut load))?)
+                    let timer = Timer::start(world, std::mem::take(&mut load));
+                    each(from(sources).breadth_first(world, &graph, &mut device, algorithm, timer)?)
                 })
             }
             Problem::Sssp => with_min_plus!(source.weight_kind(), false, L => {
                 let mut graph = PartOfGraph::<<L as MinPlus>::Weight>::load(world, source)?;
+                check_weights(world, &graph)?;
+                let mut device = OnDevice::<SsspPart<L>>::prepare(world, planned.gpu, &graph)?;
                 let mut load = start.elapsed().as_secs_f64();
                 lists.iter().try_for_each(|sources| {
                     let (search, timer) = (from(sources), Timer::start(world, std::mem::take(&mut load)));
-                    each(match search.by_weights::<L>(world, &mut graph, &mut algorithm, timer)? {
+                    each(match search.by_weights::<L>(world, &mut graph, &mut device, &mut algorithm, timer)? {
                         Some(found) => found,
-                        None => search.repeat_wide(world, &mut graph, algorithm, timer)?,
+                        None => {
+                            device.release();
+                            search.repeat_wide(world, &mut graph, planned.gpu, algorithm, timer)?
+                        }
                     })
                 })
             }),
@@ -267,9 +281,15 @@ impl Search {
     }
 
     /// Searches a part that is loaded breadth-first, by the preferred algorithm.
-    pub(crate) fn levels_in(&self, world: &World, graph: &PartOfGraph<Unit>, source: &Source<'_>) -> Outcome<Found> {
+    pub(crate) fn levels_in(
+        &self,
+        world: &World,
+        graph: &PartOfGraph<Unit>,
+        device: &mut OnDevice<BfsPart>,
+        source: &Source<'_>,
+    ) -> Outcome<Found> {
         let algorithm = world.agree(self.choose(source))?;
-        self.breadth_first(world, graph, algorithm, 0.0)
+        self.breadth_first(world, graph, device, algorithm, Timer::start(world, 0.0))
     }
 
     /// Searches a part that is loaded by weights of 32-bit floats, by the preferred algorithm.
@@ -277,39 +297,44 @@ impl Search {
         &self,
         world: &World,
         graph: &mut PartOfGraph<f32>,
+        device: &mut OnDevice<SsspPart<F32ToF32>>,
         source: &Source<'_>,
     ) -> Outcome<Found> {
         let mut algorithm = world.agree(self.choose(source))?;
-        let found = self.by_weights::<F32ToF32>(world, graph, &mut algorithm, Timer::start(world, 0.0))?;
+        let found = self.by_weights::<F32ToF32>(world, graph, device, &mut algorithm, Timer::start(world, 0.0))?;
         world.agree(found.ok_or(Error::DistanceOverflow { semiring: F32ToF32::NAME }))
     }
 
-    fn breadth_first(&self, world: &World, graph: &PartOfGraph<Unit>, algorithm: Chosen, load: f64) -> Outcome<Found> {
-        let timer = Timer::start(world, load);
-        let levels = bfs::search(world, graph, algorithm.info, &self.sources)?;
-        self.finish::<UnitToU32>(world, graph, levels, algorithm, timer)
+    fn breadth_first(
+        &self,
+        world: &World,
+        graph: &PartOfGraph<Unit>,
+        device: &mut OnDevice<BfsPart>,
+        algorithm: Chosen,
+        timer: Timer,
+    ) -> Outcome<Found> {
+        let part = device.part(world, graph)?;
+        let levels = bfs::search(world, graph, part, algorithm.info, &self.sources)?;
+        self.finish::<UnitToU32>(world, graph, levels, algorithm.on(device.gpu), timer)
     }
 
-    /// Searches by weights; `None` if distances may have left their range.
+    /// Searches by weights of 0 or more; `None` if distances may have left their range.
     fn by_weights<L: MinPlus>(
         &self,
         world: &World,
         graph: &mut PartOfGraph<L::Weight>,
+        device: &mut OnDevice<SsspPart<L>>,
         algorithm: &mut Chosen,
         timer: Timer,
     ) -> Outcome<Option<Found>>
     where
         <L::Distance as DistanceValue>::Key: Equivalence,
     {
-        world.agree(if graph.weight_range().0 < 0.0 {
-            Err(Error::invalid("ranks need weights of 0 or more; one machine finds paths by negative weights"))
-        } else {
-            Ok(())
-        })?;
-        let (distances, delta) = sssp::search::<L>(world, graph, &self.sources, algorithm.delta)?;
+        let part = device.part(world, graph)?;
+        let (distances, delta) = sssp::search::<L>(world, graph, part, &self.sources, algorithm.delta)?;
         algorithm.delta = Some(delta);
         match self.suffices::<L>(world, graph, &distances)? {
-            true => self.finish::<L>(world, graph, distances, *algorithm, timer).map(Some),
+            true => self.finish::<L>(world, graph, distances, algorithm.on(device.gpu), timer).map(Some),
             false => Ok(None),
         }
     }
@@ -319,13 +344,16 @@ impl Search {
         &self,
         world: &World,
         graph: &mut PartOfGraph<W>,
+        gpu: Option<RankGpu>,
         algorithm: Chosen,
         timer: Timer,
     ) -> Outcome<Found> {
         match (graph as &mut dyn Any).downcast_mut::<PartOfGraph<u32>>() {
             Some(graph) => {
-                let (distances, _) = sssp::search::<U32ToU64>(world, graph, &self.sources, algorithm.delta)?;
-                let found = self.finish::<U32ToU64>(world, graph, distances, algorithm, timer)?;
+                let mut device = OnDevice::<SsspPart<U32ToU64>>::prepare(world, gpu, graph)?;
+                let part = device.part(world, graph)?;
+                let (distances, _) = sssp::search::<U32ToU64>(world, graph, part, &self.sources, algorithm.delta)?;
+                let found = self.finish::<U32ToU64>(world, graph, distances, algorithm.on(gpu), timer)?;
                 Ok(Found { repeated_wide: true, ..found })
             }
             None => world.agree(Err(Error::DistanceOverflow { semiring: number_type(W::KIND) })),
@@ -352,7 +380,7 @@ impl Search {
         let fits = |algorithm: &&RankAlgorithm| !(algorithm.undirected_only && source.is_directed());
         let Some(text) = &self.algorithm else {
             let info = algorithms.iter().find(fits).ok_or_else(|| Error::invalid("no algorithm fits this graph"))?;
-            return Ok(Chosen { info, delta: None });
+            return Ok(Chosen { info, delta: None, gpu: None });
         };
         let (name, parameter) = text.split_once(':').map_or((text.as_str(), None), |(name, rest)| (name, Some(rest)));
         let Some(info) = algorithms.iter().find(|algorithm| algorithm.name == name) else {
@@ -367,7 +395,7 @@ impl Search {
             _ if self.problem == Problem::Bfs => Err(Error::invalid(format!("`{name}` has no parameters"))),
             _ => Err(Error::invalid(format!("`{parameter}` is not `delta=` with a number above 0"))),
         });
-        Ok(Chosen { info, delta: delta.transpose()? })
+        Ok(Chosen { info, delta: delta.transpose()?, gpu: None })
     }
 
     /// Whether the distances are right, although sums may have left the range. Within a bound none has.
@@ -450,6 +478,7 @@ impl Search {
             distances: L::Distance::into_distances(distances),
             predecessors,
             algorithm: algorithm.text(),
+            gpu: algorithm.gpu,
             number_type: L::NAME,
             repeated_wide: false,
             arcs: graph.arcs(),
@@ -475,9 +504,15 @@ struct Chosen {
     info: &'static RankAlgorithm,
     /// The width of buckets, if it was set.
     delta: Option<f64>,
+    /// The device that it ran on, once it did.
+    gpu: Option<RankGpu>,
 }
 
 impl Chosen {
+    fn on(self, gpu: Option<RankGpu>) -> Self {
+        Chosen { gpu, ..self }
+    }
+
     fn text(&self) -> String {
         match self.delta {
             Some(delta) => format!("{}:delta={delta}", self.info.name),
@@ -503,6 +538,15 @@ impl Timer {
         let seconds = Seconds { load: self.load, solve: self.start.elapsed().as_secs_f64(), ..Default::default() };
         (seconds, world.traffic().since(&self.before))
     }
+}
+
+/// An error if some weights are below 0.
+fn check_weights<W: warpath::graph::Weight>(world: &World, graph: &PartOfGraph<W>) -> Outcome<()> {
+    world.agree(if graph.weight_range().0 < 0.0 {
+        Err(Error::invalid("ranks need weights of 0 or more; one machine finds paths by negative weights"))
+    } else {
+        Ok(())
+    })
 }
 
 fn number_type(kind: WeightKind) -> &'static str {

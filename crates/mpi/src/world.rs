@@ -158,8 +158,14 @@ impl World {
 
     /// How many ranks the host of this rank has.
     pub fn ranks_on_host(&self) -> u64 {
+        self.place_on_host().1
+    }
+
+    /// The place of this rank among those of its host, and how many these are.
+    pub(crate) fn place_on_host(&self) -> (u64, u64) {
         let _watched = self.watch.waits();
-        self.communicator.split_shared(self.rank as i32).size() as u64
+        let host = self.communicator.split_shared(self.rank as i32);
+        (host.rank() as u64, host.size() as u64)
     }
 
     /// What this rank has sent so far.

@@ -47,7 +47,7 @@ mod testing;
 pub use bytes::Bytes;
 pub use cancellable::{CancellableReader, CancellableWriter};
 pub use control::{Control, Progress};
-pub use cuda::{DeviceInfo, devices, resident};
+pub use cuda::{DeviceInfo, devices, parts, resident};
 pub use engine::Engine;
 pub use error::{Error, ErrorKind, InputError, Result};
 pub use formats::{Format, ReadOptions, WriteOptions, read, write};

@@ -142,7 +142,7 @@ fn run_graph500(arguments: &BenchArguments) -> Result<ExitCode, Failure> {
 /// Runs it by all ranks of an MPI run; rank 0 prints.
 #[cfg(feature = "mpi")]
 fn graph500_on_ranks(arguments: &BenchArguments, scale: u32, roots: usize) -> Result<ExitCode, Failure> {
-    crate::ranks::run(&arguments.engine, |world, _| {
+    crate::ranks::run(&arguments.engine, |world, _, devices| {
         world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
         let is_first = world.rank() == 0;
         let mut said = |line: &str| {
@@ -150,11 +150,11 @@ fn graph500_on_ranks(arguments: &BenchArguments, scale: u32, roots: usize) -> Re
                 print::to_stderr(line);
             }
         };
-        let found = warpath_mpi::graph500(world, scale, graph500::EDGE_FACTOR, roots, None, &mut said)?;
-        let [bfs, sssp] = found.kernels;
+        let found = warpath_mpi::graph500(world, scale, graph500::EDGE_FACTOR, roots, None, devices, &mut said)?;
+        let (on_gpus, [bfs, sssp]) = (found.on_gpus, found.kernels);
         let kernel = |name, found: warpath_mpi::RankKernel| graph500::Kernel {
             name,
-            by: format!("{} on {}", found.algorithm, print::count(world.ranks(), "rank", "ranks")),
+            by: format!("{} on {}", found.algorithm, crate::ranks::text(world.ranks(), on_gpus)),
             seconds: found.seconds,
             validation: found.validation,
         };

@@ -17,10 +17,9 @@
 
 use warpath::Result;
 
-use super::{Search, UNREACHED, top_down};
+use super::{Search, top_down};
 use crate::algorithm::RankAlgorithm;
-use crate::allocation::with_capacity;
-use crate::bits::Bits;
+use crate::allocation::{filled, with_capacity};
 use crate::world::{Outcome, World};
 
 pub(super) const INFO: RankAlgorithm = RankAlgorithm {
@@ -39,7 +38,6 @@ const AS_PLACES: u32 = 1;
 
 pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
     let graph = search.graph;
-    let mut frontier = world.agree(Bits::new("the frontier as bits", graph.states()))?;
     let mut unexplored = graph.arcs();
     let mut upward = false;
     let mut before = 0;
@@ -55,73 +53,84 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
             size.arcs > unexplored / ARCS_SHARE && size.vertices > before
         };
         before = size.vertices;
-        let expanded = if upward { look_up(world, search, &mut frontier) } else { top_down::expand(world, search) };
+        let expanded = if upward { look_up(world, search) } else { top_down::expand(world, search) };
         search.advance(world, expanded);
     }
 }
 
 /// Finds the next level from the vertices that are not reached.
-fn look_up(world: &World, search: &mut Search<'_>, frontier: &mut Bits) -> Result<()> {
+fn look_up(world: &World, search: &mut Search<'_>) -> Result<()> {
+    let told = search.local.tell_frontier().and_then(|told| told.into_iter().map(message_of).collect());
+    let incoming = world.exchange(told)?;
     let graph = search.graph;
-    frontier.clear();
-    for vertex in search.active() {
-        frontier.insert(vertex);
-    }
-    tell_subscribers(world, search, frontier)?;
-    let has_neighbor = |vertex| graph.heads(vertex).iter().any(|&head| frontier.contains(head as usize));
-    for vertex in 0..graph.owned_count() {
-        if search.levels[vertex] == UNREACHED && has_neighbor(vertex) {
-            search.reach(vertex);
-        }
-    }
-    for hub in graph.owned_count()..graph.rows() {
-        if search.levels[hub] == UNREACHED && has_neighbor(hub) {
-            search.found_hubs.insert(hub - graph.owned_count());
-        }
-    }
-    Ok(())
-}
-
-/// Adds the ghosts to the frontier that their owners have in it.
-fn tell_subscribers(world: &World, search: &mut Search<'_>, frontier: &mut Bits) -> Result<()> {
-    let graph = search.graph;
-    let told = |rank: usize| {
-        let wanted = graph.subscribed_by(rank);
-        let there = || wanted.iter().enumerate().filter(|&(_, &vertex)| frontier.contains(vertex as usize));
-        let (places, words) = (there().count(), wanted.len().div_ceil(32));
-        let mut message: Vec<u32> = with_capacity("a message to another rank", 1 + places.min(words))?;
-        if places > 0 && places < words {
-            message.push(AS_PLACES);
-            message.extend(there().map(|(place, _)| place as u32));
-        } else if places > 0 {
-            message.push(AS_BITS);
-            message.resize(1 + words, 0);
-            there().for_each(|(place, _)| message[1 + place / 32] |= 1 << (place % 32));
-        }
-        Ok(message)
-    };
-    let outgoing = (0..world.ranks()).map(told).collect();
-    let incoming = world.exchange(outgoing)?;
-    let rows = graph.rows();
+    let mut ghosts = filled("the frontier on other ranks", graph.ghosts().div_ceil(32), 0_u32)?;
     for rank in 0..world.ranks() {
-        let first = graph.ghosts_of(rank).start;
-        let mut note = |place: usize| {
-            frontier.insert(first + place);
-            search.known_ghosts.insert(first + place - rows);
-        };
+        let first = graph.ghosts_of(rank).start - graph.rows();
         match incoming.from(rank) {
             [] => {}
-            [AS_PLACES, places @ ..] => places.iter().for_each(|&place| note(place as usize)),
-            [_, words @ ..] => {
-                for (index, &word) in words.iter().enumerate() {
-                    let mut rest = word;
-                    while rest != 0 {
-                        note(index * 32 + rest.trailing_zeros() as usize);
-                        rest &= rest - 1;
-                    }
-                }
+            [AS_PLACES, places @ ..] => places.iter().for_each(|&place| {
+                let ghost = first + place as usize;
+                ghosts[ghost / 32] |= 1 << (ghost % 32);
+            }),
+            [_, words @ ..] => join(&mut ghosts, first, words),
+        }
+    }
+    search.local.look_up(&ghosts)
+}
+
+/// Bits as a message: nothing if none is set; the places of those that are, if that is shorter.
+fn message_of(bits: Vec<u32>) -> Result<Vec<u32>> {
+    let places: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
+    let mut message =
+        with_capacity("a message to another rank", if places > 0 { 1 + places.min(bits.len()) } else { 0 })?;
+    if places > 0 && places < bits.len() {
+        message.push(AS_PLACES);
+        for (index, &word) in (0..).zip(&bits) {
+            let rest = std::iter::successors((word != 0).then_some(word), |rest| {
+                Some(rest & (rest - 1)).filter(|&rest| rest != 0)
+            });
+            message.extend(rest.map(|rest| index * 32 + rest.trailing_zeros()));
+        }
+    } else if places > 0 {
+        message.push(AS_BITS);
+        message.extend(bits);
+    }
+    Ok(message)
+}
+
+/// Adds bits to a set from a place on. Those beyond the end of the set are 0.
+fn join(set: &mut [u32], first: usize, words: &[u32]) {
+    let shift = first % 32;
+    for (index, &word) in (first / 32..).zip(words) {
+        let wide = u64::from(word) << shift;
+        for (index, half) in [(index, wide as u32), (index + 1, (wide >> 32) as u32)] {
+            if half != 0 {
+                set[index] |= half;
             }
         }
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_the_shorter_of_bits_and_places() {
+        assert!(message_of(vec![0, 0]).unwrap().is_empty());
+        assert_eq!(message_of(vec![0, 1 << 3, 0]).unwrap(), [AS_PLACES, 35]);
+        assert_eq!(message_of(vec![5, 0]).unwrap(), [AS_BITS, 5, 0]);
+        assert_eq!(message_of(vec![5, 0, 0, 1 << 31]).unwrap(), [AS_PLACES, 0, 2, 127]);
+    }
+
+    #[test]
+    fn bits_are_joined_at_any_place() {
+        for first in [0, 1, 31, 32, 40] {
+            let mut set = [0_u32; 4];
+            join(&mut set, first, &[0x8000_0001, 1]);
+            let is_set = |place: usize| set[place / 32] >> (place % 32) & 1 == 1;
+            let expected = [first, first + 31, first + 32];
+            assert!((0..128).all(|place| is_set(place) == expected.contains(&place)), "{first}");
+        }
+    }
 }

@@ -32,28 +32,6 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
 
 /// Finds the next level from the frontier.
 pub(super) fn expand(world: &World, search: &mut Search<'_>) -> Result<()> {
-    let graph = search.graph;
-    let (owned, rows) = (graph.owned_count(), graph.rows());
-    let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); world.ranks()];
-    let (frontier, hubs) = (std::mem::take(&mut search.frontier), std::mem::take(&mut search.hubs));
-    for &vertex in frontier.iter().chain(&hubs) {
-        for &head in graph.heads(vertex as usize) {
-            let head = head as usize;
-            if head < owned {
-                search.reach(head);
-            } else if head < rows {
-                if search.levels[head] == super::UNREACHED {
-                    search.found_hubs.insert(head - owned);
-                }
-            } else if search.known_ghosts.insert(head - rows) {
-                let (owner, number) = graph.home_of(head);
-                outgoing[owner].push(number);
-            }
-        }
-    }
-    (search.frontier, search.hubs) = (frontier, hubs);
-    for &vertex in &world.exchange(Ok(outgoing))?.words {
-        search.reach(vertex as usize);
-    }
-    Ok(())
+    let incoming = world.exchange(search.local.expand())?;
+    search.local.receive(&incoming.words)
 }

@@ -26,6 +26,7 @@ pub use partition::Partition;
 use sorted_ids::SortedIds;
 use warpath::Result;
 use warpath::graph::Weight;
+use warpath::parts::PartRows;
 
 use crate::allocation::{filled, with_capacity};
 use crate::words::{pull, push, words_of};
@@ -160,6 +161,11 @@ impl<W: Weight> PartOfGraph<W> {
         self.owned().contains(&vertex).then(|| (vertex - self.owned().start) as usize)
     }
 
+    /// The numbers of those of some vertices that have rows here.
+    pub(crate) fn rows_of(&self, vertices: &[u64]) -> Vec<u32> {
+        vertices.iter().filter_map(|&vertex| self.number_of(vertex)).map(|number| number as u32).collect()
+    }
+
     /// The vertex of the graph that has a row under this number.
     #[inline]
     pub(crate) fn vertex_of(&self, number: usize) -> u64 {
@@ -217,6 +223,30 @@ impl<W: Weight> PartOfGraph<W> {
         let vertex = self.id_of(ghost);
         let owner = self.partition.owner(vertex);
         (owner, (vertex - self.partition.starts()[owner]) as u32)
+    }
+
+    /// The part as a device takes it. O(ghosts) memory.
+    pub(crate) fn part_rows(&self) -> Result<PartRows<'_>> {
+        let ranks = self.partition.ranks();
+        let numbers_of = |rank: usize| {
+            let ghosts = &self.ghosts.ids()[self.ghost_starts[rank]..self.ghost_starts[rank + 1]];
+            let mut numbers = with_capacity("numbers of vertices of other ranks", ghosts.len())?;
+            numbers.extend(ghosts.iter().map(|ghost| (ghost - self.partition.starts()[rank]) as u32));
+            Ok(numbers)
+        };
+        Ok(PartRows {
+            owned: self.owned_count(),
+            own_hubs: self.own_hubs.clone(),
+            offsets: &self.offsets,
+            heads: &self.heads,
+            ghosts: (0..ranks).map(numbers_of).collect::<Result<_>>()?,
+            subscribers: (0..ranks).map(|rank| self.subscribed_by(rank)).collect(),
+        })
+    }
+
+    /// The weights of the arcs.
+    pub(crate) fn weights(&self) -> &[W] {
+        &self.weights
     }
 
     /// The states of vertices with rows, and behind them those of ghosts, which their owners tell.

@@ -26,6 +26,11 @@ impl Partition {
         &self.starts
     }
 
+    /// How many ranks there are.
+    pub(crate) fn ranks(&self) -> usize {
+        self.starts.len() - 1
+    }
+
     /// The number of vertices of all ranks.
     pub fn vertices(&self) -> u64 {
         self.starts[self.starts.len() - 1]

@@ -1,11 +1,47 @@
 //! Shortest paths by weights: the table of its algorithms.
+//!
+//! What a rank does by itself in a search is a [`Local`] search, on one core (`cores.rs`) or on a GPU (`device.rs`).
 
 mod buckets;
+mod cores;
 mod delta_stepping;
+mod device;
 
 pub(crate) use delta_stepping::search;
+use warpath::Result;
+use warpath::graph::MinPlus;
 
 use crate::algorithm::RankAlgorithm;
 
 /// The algorithms of shortest paths by weights.
 pub(crate) const ALGORITHMS: &[RankAlgorithm] = &[delta_stepping::INFO];
+
+/// What a rank does by itself in a search, in buckets of one width. Vertices are numbers of states.
+trait Local<L: MinPlus> {
+    /// Whether some arcs are left until a bucket is settled.
+    fn leaves_heavy(&self) -> bool;
+
+    /// Relaxes the arcs of the vertices in a bucket that are not left until later, and of those that fall into it.
+    fn relax_light(&mut self, bucket: u64) -> Result<()>;
+
+    /// The bucket is settled on all ranks: relaxes what was left.
+    fn leave_bucket(&mut self) -> Result<()>;
+
+    /// For each rank the ghosts that came nearer since they were last sent: for each its number there and its distance.
+    fn collect(&mut self) -> Result<Vec<Vec<u32>>>;
+
+    /// Takes in such messages.
+    fn receive(&mut self, messages: &[u32]) -> Result<()>;
+
+    /// The lowest bucket that holds anything here, or [`NOTHING`](buckets::NOTHING), and whether a hub came nearer here since this was last asked.
+    fn news(&mut self) -> Result<(u64, bool)>;
+
+    /// The distances of the hubs, as this rank has them.
+    fn hub_distances(&mut self) -> Result<Vec<L::Distance>>;
+
+    /// Takes in the least distances of hubs on all ranks.
+    fn receive_hubs(&mut self, distances: &[L::Distance]) -> Result<()>;
+
+    /// The distances of vertices with rows.
+    fn distances(&mut self) -> Result<Vec<L::Distance>>;
+}

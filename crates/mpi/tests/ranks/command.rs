@@ -16,6 +16,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("answers_are_printed_once", answers_are_printed_once),
     ("bad_requests_get_one_error", bad_requests_get_one_error),
     ("graph500_has_the_edges_of_one_machine", graph500_has_the_edges_of_one_machine),
+    ("ranks_take_gpus_if_asked", ranks_take_gpus_if_asked),
     ("ranks_with_other_arguments_are_found", ranks_with_other_arguments_are_found),
     ("a_rank_that_dies_ends_all", a_rank_that_dies_ends_all),
     ("a_silent_rank_ends_all", a_silent_rank_ends_all),
@@ -273,10 +274,37 @@ fn bad_requests_get_one_error() {
     assert!(!Path::new(&csv).exists() && std::fs::read_dir(folder.path()).expect("a folder").count() == 2);
     let (output, _, error) = output_of(&mut alone(&["bfs", "grid:3x3", "--source", "0", "--engine", "mpi:timeout=x"]));
     assert_eq!(output.status.code(), Some(2));
-    assert!(error.contains("is not `mpi` or `mpi:timeout=SECONDS`"), "{error}");
+    assert!(error.contains("`mpi:timeout=x` is not `mpi`, or `mpi:` with `cpu` or `cuda`"), "{error}");
+    let (output, _, error) = output_of(&mut alone(&["components", "grid:3x3", "--engine", "mpi:cuda"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains("ranks find components on their cores"), "{error}");
     let (output, _, error) = output_of(&mut alone(&["closure", "grid:3x3", "--engine", "mpi"]));
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("`--engine mpi` is for `warpath bfs`, `sssp`"), "{error}");
+}
+
+/// Ranks search on GPUs if they are asked to; where there is none, one of them says so.
+fn ranks_take_gpus_if_asked() {
+    let search = |engine: &'static str| ["bfs", "grid:40x40", "--source", "0", "--json", "--engine", engine];
+    let (output, text, error) = output_of(&mut launch(Role::Command, 2, &search("mpi:cuda")));
+    match warpath::devices() {
+        Ok(_) => {
+            assert_eq!(output.status.code(), Some(0), "{error}");
+            assert!(text.contains("\"on_gpus\":true"), "{text}");
+        }
+        Err(_) => {
+            assert_eq!(output.status.code(), Some(3), "{error}");
+            assert_eq!(error.matches("error:").count(), 1, "{error}");
+        }
+    }
+    let (output, text, error) = output_of(&mut alone(&search("mpi:timeout=60,cpu")));
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    assert!(text.contains("\"on_gpus\":false"), "{text}");
+    // A plan has the memory of devices that are not here.
+    let plan = ["bfs", "kron:30", "--source", "0", "--engine", "mpi:cuda", "--plan", "--ranks", "64"];
+    let (output, text, error) = output_of(&mut alone(&plan));
+    assert_eq!(output.status.code(), Some(0), "{error}");
+    assert!(text.contains("the device"), "{text}");
 }
 
 fn ranks_with_other_arguments_are_found() {

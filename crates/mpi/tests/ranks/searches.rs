@@ -10,15 +10,24 @@ use warpath::graph::{
 };
 use warpath::tables::write_npy;
 use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
-use warpath_mpi::{Failed, PartOfGraph, Problem, Search, Source, Weighting, World, all_pairs, components};
+use warpath_mpi::{Failed, PartOfGraph, Problem, RankDevices, Search, Source, Weighting, World, all_pairs, components};
 
 const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// With this environment variable, ranks search on GPUs, and only some of the graphs: every search opens its device anew.
+const ON_GPUS: &str = "WARPATH_TEST_RANKS_ON_GPUS";
+const OF_GRAPHS_ON_GPUS: usize = 13;
+
+fn devices() -> RankDevices {
+    if std::env::var_os(ON_GPUS).is_some() { RankDevices::Cuda } else { RankDevices::Cpu }
+}
 
 /// Runs on every rank.
 pub(crate) fn as_rank() {
     let world = World::start(TIMEOUT, &Control::new()).expect("MPI starts");
     let directory = tempfile::tempdir().expect("a folder");
-    for (index, (name, graph)) in graphs().into_iter().enumerate() {
+    let step = if devices() == RankDevices::Cuda { OF_GRAPHS_ON_GPUS } else { 1 };
+    for (index, (name, graph)) in graphs().into_iter().enumerate().step_by(step) {
         // Graphs take turns in where they come from and in what is asked; all graphs of a shape together see everything.
         let sources = sources_of(&graph, index / 3);
         match index % 3 {
@@ -143,6 +152,7 @@ fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>,
             let search = Search {
                 algorithm: Some(algorithm.name.to_owned()),
                 predecessors: true,
+                devices: devices(),
                 ..Search::new(problem, sources.iter().map(|&source| source.into()).collect()).verified()
             };
             let found = search.run(world, source);
@@ -157,6 +167,7 @@ fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>,
             };
             let tree = tree.expect("a tree");
             let what = format!("{name}, {} from {sources:?} on {} ranks", algorithm.name, world.ranks());
+            assert_eq!(found.gpu.is_some(), devices() == RankDevices::Cuda, "{what}");
             assert_eq!(found.arcs, graph.arcs() as u64, "{what}");
             assert_eq!(found.reached, tree.reached(), "{what}");
             assert_eq!(found.max_distance, tree.max_distance(), "{what}");

@@ -16,6 +16,10 @@ kernel_header! {
 
 /// The most pieces of long rows that a frontier can have.
 pub(super) fn most_pieces(graph: &impl Extent) -> u64 {
-    let arcs = graph.arcs() as u64;
-    arcs / u64::from(PIECE) + (arcs / u64::from(SHORT_ROW)).min(graph.vertices() as u64) + 1
+    most_pieces_of(graph.arcs() as u64, graph.vertices() as u64)
+}
+
+/// The same for so many arcs of so many vertices.
+pub(super) fn most_pieces_of(arcs: u64, vertices: u64) -> u64 {
+    arcs / u64::from(PIECE) + (arcs / u64::from(SHORT_ROW)).min(vertices) + 1
 }

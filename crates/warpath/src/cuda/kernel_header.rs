@@ -402,7 +402,7 @@ mod tests {
 
     use super::generate::Header;
     use crate::cuda::{
-        apsp, bfs, closure, customization, frontier, matrix, neighborhoods, peers, regions, sssp, zero_copy,
+        apsp, bfs, closure, customization, frontier, matrix, neighborhoods, parts, peers, regions, sssp, zero_copy,
     };
 
     /// Every header.
@@ -428,6 +428,9 @@ mod tests {
         matrix::by_vertex::header,
         matrix::tiles::header,
         neighborhoods::header,
+        parts::bfs_header,
+        parts::mail_header,
+        parts::sssp_header,
         peers::header,
         regions::header,
         sssp::bellman_ford::header,

@@ -20,6 +20,7 @@ pub(crate) mod kernel_header;
 mod launch;
 mod matrix;
 mod neighborhoods;
+pub mod parts;
 pub(crate) mod peers;
 pub(crate) mod regions;
 pub mod resident;

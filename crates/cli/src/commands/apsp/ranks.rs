@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
-use warpath::{Apsp, Control, Error};
-use warpath_mpi::{AllPairs, Outcome, World, all_pairs};
+use warpath::{Apsp, Control, Engine, Error};
+use warpath_mpi::{AllPairs, Outcome, RankDevices, World, all_pairs};
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
 use crate::arguments::ApspArguments;
@@ -41,21 +41,25 @@ struct RanksAnswer {
 #[derive(Debug, Serialize)]
 struct RanksFacts {
     count: usize,
+    /// Whether each rank has a GPU.
+    on_gpus: bool,
     /// Seconds that rank 0 waited for the others at the end.
     wait: f64,
 }
 
 pub(super) fn run(arguments: &ApspArguments) -> Result<ExitCode, Failure> {
-    ranks::run(&arguments.solving.engine.engine, |world, control| on_ranks(arguments, world, control))
+    ranks::run(&arguments.solving.engine.engine, |world, control, devices| on_ranks(arguments, world, control, devices))
 }
 
-fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control) -> Outcome<()> {
+fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices: RankDevices) -> Outcome<()> {
     let (solving, is_first) = (&arguments.solving, world.rank() == 0);
     world.agree(check(arguments))?;
     let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
     let file = world.agree(created.transpose())?;
     let on_host = world.ranks_on_host();
-    let setup = world.agree(Setup::on_rank(solving, on_host, control).map_err(Failure::into_error))?;
+    let gpu = world.gpu(devices, || 0)?;
+    let engine = gpu.map_or(Engine::Cpu, |gpu| Engine::Cuda(vec![gpu.ordinal]));
+    let setup = world.agree(Setup::on_rank(solving, engine, on_host, control).map_err(Failure::into_error))?;
     let loaded = setup.load_with_hierarchy(&arguments.graph).map_err(Failure::into_error);
     let Prepared { graph, hierarchy, seconds: load } = world.agree(loaded)?;
     let opened = timed(|| setup.solver(&graph, hierarchy)).map_err(Failure::into_error);
@@ -70,7 +74,7 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control) -> Outc
     let found = all_pairs(world, &solver, &request, file, arguments.output.is_some())?;
     let seconds = Times { load, prepare: opening, solve: found.seconds, ..Default::default() };
     let graph = GraphFacts::of(&graph);
-    world.agree(if is_first { print(arguments, world, found, graph, seconds) } else { Ok(()) })
+    world.agree(if is_first { print(arguments, world, found, graph, seconds, gpu.is_some()) } else { Ok(()) })
 }
 
 /// An error for options that ranks do not have.
@@ -107,10 +111,11 @@ fn print(
     found: AllPairs,
     graph: GraphFacts,
     seconds: Times,
+    on_gpus: bool,
 ) -> Result<(), Error> {
     let common = &arguments.solving.common;
     let vertices = graph.vertices();
-    let facts = RanksFacts { count: world.ranks(), wait: found.wait };
+    let facts = RanksFacts { count: world.ranks(), on_gpus, wait: found.wait };
     if common.json {
         let answer = RanksAnswer {
             engine: "mpi",
@@ -137,7 +142,7 @@ fn print(
     }
     let mut table = Table::new();
     table.row("graph", graph.text());
-    let on = print::count(facts.count, "rank", "ranks");
+    let on = ranks::text(world.ranks(), on_gpus);
     table.row("apsp", format!("{} on {on}, {}", found.algorithm, found.number_type));
     let pairs = u128::from(vertices) * u128::from(vertices);
     let mut text = format!("{} of {}", print::grouped(found.finite_pairs.into()), print::count(pairs, "pair", "pairs"));

@@ -8,7 +8,9 @@ use warpath::formats::{PartialFile, check_output};
 use warpath::graph::{Distances, Unit, VertexId};
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error};
-use warpath_mpi::{Names, Outcome, PartOfGraph, RankComponents, RankPlan, World, components, write_together};
+use warpath_mpi::{
+    Names, Outcome, PartOfGraph, RankComponents, RankDevices, RankPlan, World, components, write_together,
+};
 
 use super::{ComponentsFound, OfSize, show};
 use crate::answer::{GraphFacts, PeakBytes, Times};
@@ -40,11 +42,15 @@ struct RanksFacts {
 }
 
 pub(super) fn run(arguments: &ComponentsArguments) -> Result<ExitCode, Failure> {
-    ranks::run(&arguments.engine, |world, control| on_ranks(arguments, world, control))
+    ranks::run(&arguments.engine, |world, control, devices| on_ranks(arguments, world, control, devices))
 }
 
-fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control) -> Outcome<()> {
+fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control, devices: RankDevices) -> Outcome<()> {
     let is_first = world.rank() == 0;
+    world.agree(match devices {
+        RankDevices::Cuda => Err(Error::invalid("ranks find components on their cores, not on GPUs")),
+        RankDevices::Auto | RankDevices::Cpu => Ok(()),
+    })?;
     let others = [("--strong", arguments.strong), ("--threads", arguments.common.threads.is_some())];
     world.agree(ranks::refuse(&arguments.graph, &others))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
@@ -52,7 +58,7 @@ fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control) -
     let file = world.agree(created.transpose())?;
     let source = ranks::source(world, &arguments.graph, arguments.common.memory, true, control)?;
     let planned = RankPlan::of_components(world, &source, arguments.common.memory)?;
-    world.agree(planned.plan.check(planned.available))?;
+    world.agree(planned.check())?;
     let start = Instant::now();
     let graph = PartOfGraph::<Unit>::load(world, &source)?;
     let load = start.elapsed().as_secs_f64();

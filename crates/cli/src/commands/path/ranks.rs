@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use warpath::{Control, Error};
-use warpath_mpi::{Found, Names, Outcome, Problem, Search, World};
+use warpath_mpi::{Found, Names, Outcome, Problem, RankDevices, Search, World};
 
 use super::shown_name;
 use crate::answer::{GraphFacts, PeakBytes, Times};
@@ -44,10 +44,18 @@ pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
     let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
         return Err(Failure::usage("`--pairs` is not possible with `--engine mpi`"));
     };
-    ranks::run(&arguments.solving.engine.engine, |world, control| on_ranks(arguments, from, to, world, control))
+    ranks::run(&arguments.solving.engine.engine, |world, control, devices| {
+        on_ranks(arguments, (from, to), world, control, devices)
+    })
 }
 
-fn on_ranks(arguments: &PathArguments, from: &str, to: &str, world: &World, control: &Control) -> Outcome<()> {
+fn on_ranks(
+    arguments: &PathArguments,
+    (from, to): (&str, &str),
+    world: &World,
+    control: &Control,
+    devices: RankDevices,
+) -> Outcome<()> {
     world.agree(check(arguments))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
     let source = ranks::source(world, &arguments.graph, arguments.solving.common.memory, false, control)?;
@@ -58,6 +66,7 @@ fn on_ranks(arguments: &PathArguments, from: &str, to: &str, world: &World, cont
         predecessors: true,
         verify: arguments.verify,
         memory: arguments.solving.common.memory,
+        devices,
         ..Search::new(Problem::Sssp, vec![ends[0]])
     };
     let found = search.run(world, &source)?;

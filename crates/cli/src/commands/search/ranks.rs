@@ -12,7 +12,8 @@ use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error, ReadOptions};
 use warpath_mpi::{
-    Failed, Found, Names, Outcome, PartFacts, Predicted, Problem, RankPlan, Search, SharedFile, Source, World, predict,
+    Failed, Found, Names, Outcome, PartFacts, Predicted, Problem, RankDevices, RankPlan, Search, SharedFile, Source,
+    World, predict,
 };
 
 use super::SearchCommand;
@@ -22,7 +23,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print::{self, Available, Table};
-use crate::ranks;
+use crate::ranks::{self, Options};
 use crate::setup::{inputs, start_threads};
 use crate::vertex_lists::{for_each_name, unknown};
 
@@ -32,14 +33,17 @@ pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Resul
         plan_for(command, algorithm, ranks)?;
         return Ok(ExitCode::SUCCESS);
     }
-    ranks::run(&command.solving.engine.engine, |world, control| on_ranks(command, algorithm, world, control))
+    ranks::run(&command.solving.engine.engine, |world, control, devices| {
+        on_ranks(command, algorithm, world, control, devices)
+    })
 }
 
 /// Prints what one of so many ranks would take, and what it would send, if that can be predicted.
 fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) -> Result<(), Failure> {
     check(command)?;
     let source = turned(command, ranks::source_of_absent(command.graph)?);
-    let search = Search { algorithm: algorithm.map(str::to_owned), ..request(command, Vec::new()) };
+    let devices = Options::of(&command.solving.engine.engine)?.devices;
+    let search = Search { algorithm: algorithm.map(str::to_owned), devices, ..request(command, Vec::new()) };
     search.check(&source)?;
     let plan = search.plan_for(&source, ranks.into());
     let memory = command.solving.common.memory.unwrap_or_else(warpath::available_memory);
@@ -96,7 +100,13 @@ impl From<Predicted> for Traffic {
     }
 }
 
-fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World, control: &Control) -> Outcome<()> {
+fn on_ranks(
+    command: &SearchCommand<'_>,
+    algorithm: Option<&str>,
+    world: &World,
+    control: &Control,
+    devices: RankDevices,
+) -> Outcome<()> {
     let is_first = world.rank() == 0;
     world.agree(check(command))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
@@ -113,13 +123,14 @@ fn on_ranks(command: &SearchCommand<'_>, algorithm: Option<&str>, world: &World,
         targets: targets.clone(),
         cutoff: world.agree(cutoff(command))?,
         algorithm: algorithm.map(str::to_owned),
+        devices,
         ..request(command, sources)
     };
     if command.solving.plan.plan {
         world.agree(search.check(&source))?;
         let planned = search.plan(world, &source)?;
         world.agree(if is_first { print_plan(command, world, &planned) } else { Ok(()) })?;
-        return world.agree(planned.plan.check(planned.available));
+        return world.agree(planned.check());
     }
     let mut file = match command.search.output {
         Some(_) => Some(SharedFile::new(world, file)?),
@@ -279,11 +290,15 @@ fn turned<'s>(command: &SearchCommand<'_>, source: Source<'s>) -> Source<'s> {
 }
 
 fn print_plan(command: &SearchCommand<'_>, world: &World, planned: &RankPlan) -> Result<(), Error> {
-    let available = Available { memory: planned.available, device: None, disk: None };
+    let device = planned.gpu.map(|gpu| gpu.available);
+    let available = Available { memory: planned.available, device, disk: None };
     let as_json = command.solving.common.json;
     if !as_json {
         let mut table = Table::new();
-        table.row("ranks", format!("{}; below is the plan of rank 0", world.ranks()));
+        table.row(
+            "ranks",
+            format!("{}; below is the plan of rank 0", ranks::text(world.ranks(), planned.gpu.is_some())),
+        );
         table.row("most arcs", format!("{:.2} times the average", planned.imbalance));
         table.row("most memory", format!("{} on one rank", print::bytes(planned.greatest_bytes)));
         table.print().map_err(Failure::into_error)?;
@@ -418,6 +433,8 @@ struct RanksAnswer<'a> {
 #[derive(Debug, Serialize)]
 struct Ranks {
     count: usize,
+    /// Whether each rank has a GPU.
+    on_gpus: bool,
     /// Where the time of the search went, on average.
     mean_seconds: SearchSeconds,
     /// The rank that computed longest.
@@ -468,6 +485,7 @@ impl Ranks {
         let arcs = sum(|part| part.arcs);
         Ok(Ranks {
             count: all.len(),
+            on_gpus: found.gpu.is_some(),
             mean_seconds: SearchSeconds {
                 compute: mean(|seconds| seconds.compute),
                 exchange: mean(|seconds| seconds.exchange),
@@ -491,7 +509,7 @@ fn print_found(
     graph: GraphFacts,
     found: &Found,
     mut results: Vec<Shown>,
-    ranks: &Ranks,
+    told: &Ranks,
     seconds: Times,
 ) -> Result<(), Error> {
     let (common, reverse) = (&command.solving.common, command.search.reverse);
@@ -511,7 +529,7 @@ fn print_found(
             results: many.then(|| results.into_iter().map(EachSearch::from).collect()),
             seconds,
             peak_bytes: PeakBytes::of_host(),
-            ranks,
+            ranks: told,
         };
         return print::json(&answer).map_err(Failure::into_error);
     }
@@ -522,7 +540,7 @@ fn print_found(
     let mut table = Table::new();
     table.row("graph", graph.text());
     let wide = if found.repeated_wide { ", repeated with 64-bit distances" } else { "" };
-    let on = print::count(ranks.count, "rank", "ranks");
+    let on = ranks::text(told.count, told.on_gpus);
     table.row(command.problem, format!("{} on {on}, {}{wide}", found.algorithm, found.number_type));
     for shown in results.iter().take(SHOWN) {
         shown.rows(&mut table, graph.vertices() as usize, reverse);
@@ -530,14 +548,14 @@ fn print_found(
     if results.len() > SHOWN {
         table.row("", format!("and {}", print::count(results.len() - SHOWN, "more source", "more sources")));
     }
-    let SearchSeconds { compute, exchange, wait } = ranks.slowest.seconds;
+    let SearchSeconds { compute, exchange, wait } = told.slowest.seconds;
     let [compute, exchange, wait] = [compute, exchange, wait].map(print::seconds);
     let of_last = if many { ", in the last search" } else { "" };
-    let slowest = format!("rank {}: compute {compute}, exchange {exchange}, wait {wait}{of_last}", ranks.slowest.rank);
+    let slowest = format!("rank {}: compute {compute}, exchange {exchange}, wait {wait}{of_last}", told.slowest.rank);
     table.row("slowest", slowest);
-    let messages = print::count(ranks.messages, "message", "messages");
-    let meetings = print::grouped(ranks.meetings.into());
-    let sent = print::bytes(ranks.bytes);
+    let messages = print::count(told.messages, "message", "messages");
+    let meetings = print::grouped(told.meetings.into());
+    let sent = print::bytes(told.bytes);
     table.row("sent", format!("{sent} in {messages}; the ranks met {meetings} times{of_last}"));
     if let Some(output) = &command.search.output {
         table.row("written", output.display().to_string());

@@ -1,0 +1,117 @@
+//! Ranks on GPUs: which have one, and their parts there.
+//!
+//! The ranks of a host take its GPUs in turn. Unless it is said, ranks search on GPUs only if on every host each rank has one for itself with enough
+//! memory: several ranks on one GPU are slower than one, and one rank without a GPU keeps all others waiting.
+
+use warpath::graph::{MinPlus, Unit, Weight};
+use warpath::parts::{BfsPart, SsspPart};
+use warpath::{Error, Result};
+
+use crate::graph::PartOfGraph;
+use crate::world::{Outcome, World};
+
+/// What ranks search on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RankDevices {
+    /// A GPU each, if every rank has one for itself with enough memory; their cores if not.
+    #[default]
+    Auto,
+    /// Their cores.
+    Cpu,
+    /// A GPU each; several ranks of a host may have the same.
+    Cuda,
+}
+
+/// The GPU of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RankGpu {
+    /// Its number on the host.
+    pub ordinal: u32,
+    /// The bytes of its memory that the rank may take: what ranks that share it have each.
+    pub available: u64,
+}
+
+impl World {
+    /// The GPU that this rank searches on with so many bytes of its memory; `None` for its cores. All ranks search on the same kind.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] if GPUs are asked for, and some rank has none.
+    pub fn gpu(&self, wanted: RankDevices, bytes: impl Fn() -> u64) -> Outcome<Option<RankGpu>> {
+        if wanted == RankDevices::Cpu {
+            return Ok(None);
+        }
+        let (place, on_host) = self.place_on_host();
+        let own = warpath::devices().and_then(|devices| {
+            let count = devices.len() as u64;
+            let turn = place.checked_rem(count).ok_or_else(|| Error::NoDevice("this host has no GPU".into()))?;
+            let device = &devices[turn as usize];
+            let sharing = on_host / count + u64::from(turn < on_host % count);
+            Ok((RankGpu { ordinal: device.ordinal, available: device.memory_bytes / sharing.max(1) }, sharing == 1))
+        });
+        if wanted == RankDevices::Cuda {
+            return Ok(Some(self.agree(own)?.0));
+        }
+        let own = own.ok().filter(|(gpu, is_alone)| *is_alone && bytes() <= gpu.available);
+        let all_have = !self.any(own.is_none());
+        Ok(own.filter(|_| all_have).map(|(gpu, _)| gpu))
+    }
+}
+
+/// A part that can be copied to a device.
+pub(crate) trait DevicePart: Sized {
+    /// The weights that the graph has.
+    type Weight: Weight;
+
+    /// Copies it there.
+    fn open(ordinal: u32, graph: &PartOfGraph<Self::Weight>) -> Result<Self>;
+}
+
+impl DevicePart for BfsPart {
+    type Weight = Unit;
+
+    fn open(ordinal: u32, graph: &PartOfGraph<Unit>) -> Result<Self> {
+        BfsPart::open(ordinal, &graph.part_rows()?)
+    }
+}
+
+impl<L: MinPlus> DevicePart for SsspPart<L> {
+    type Weight = L::Weight;
+
+    fn open(ordinal: u32, graph: &PartOfGraph<L::Weight>) -> Result<Self> {
+        SsspPart::open(ordinal, &graph.part_rows()?, graph.weights())
+    }
+}
+
+/// A rank's part on its GPU, for one search after another, if the ranks search on GPUs.
+pub(crate) struct OnDevice<P> {
+    pub(crate) gpu: Option<RankGpu>,
+    part: Option<P>,
+}
+
+impl<P: DevicePart> OnDevice<P> {
+    /// Copies the part to this GPU.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening a device, on all ranks if on any.
+    pub(crate) fn prepare(world: &World, gpu: Option<RankGpu>, graph: &PartOfGraph<P::Weight>) -> Outcome<Self> {
+        let mut device = OnDevice { gpu, part: None };
+        device.part(world, graph)?;
+        Ok(device)
+    }
+
+    /// The part there; it is copied again if it was released.
+    pub(crate) fn part(&mut self, world: &World, graph: &PartOfGraph<P::Weight>) -> Outcome<Option<&mut P>> {
+        // All ranks have it, or none has.
+        if let (Some(gpu), None) = (self.gpu, &self.part) {
+            self.part = Some(world.agree(P::open(gpu.ordinal, graph))?);
+        }
+        Ok(self.part.as_mut())
+    }
+
+    /// Makes room on the device.
+    pub(crate) fn release(&mut self) {
+        self.part = None;
+    }
+}

@@ -1,0 +1,189 @@
+//! A rank's part of a search by delta-stepping, on one core.
+
+use warpath::Result;
+use warpath::graph::{DistanceValue, MinPlus, Weight};
+
+use super::Local;
+use super::buckets::{Buckets, Width};
+use crate::allocation::{filled, with_capacity};
+use crate::graph::PartOfGraph;
+use crate::words::{pull, push, words_of};
+
+/// The state of a search.
+struct OnCores<'g, L: MinPlus> {
+    graph: &'g PartOfGraph<L::Weight>,
+    /// Where the heavy arcs of each row begin.
+    heavy: Vec<u64>,
+    has_heavy: bool,
+    /// Tentative distances of owned vertices and hubs; of ghosts the least that this rank found.
+    distances: Vec<L::Distance>,
+    /// The distance with which the light arcs of a vertex were relaxed last.
+    relaxed: Vec<L::Distance>,
+    buckets: Buckets,
+    /// The vertices whose light arcs were relaxed in this bucket, and a mark for each vertex that is among them.
+    settled: Vec<u32>,
+    is_settled: Vec<bool>,
+    /// The ghosts that came nearer since they were last sent, each once, and a mark for each ghost that is among them.
+    nearer_ghosts: Vec<u32>,
+    is_nearer: Vec<bool>,
+    hub_came_nearer: bool,
+}
+
+/// Begins a search. The rows are reordered: light arcs first.
+pub(super) fn start<'g, L: MinPlus>(
+    graph: &'g mut PartOfGraph<L::Weight>,
+    width: Width,
+    sources: &[u64],
+) -> Result<Box<dyn Local<L> + 'g>> {
+    let has_heavy = graph.weight_range().1 > width.delta();
+    let heavy = put_light_arcs_first(graph, width.delta())?;
+    let graph = &*graph;
+    let unreachable = L::Distance::UNREACHABLE;
+    let mut search = OnCores::<L> {
+        graph,
+        heavy,
+        has_heavy,
+        distances: filled("tentative distances", graph.states(), unreachable)?,
+        relaxed: filled("distances relaxed", graph.rows(), unreachable)?,
+        buckets: Buckets::new(width),
+        settled: Vec::new(),
+        is_settled: filled("marks of vertices", graph.rows(), false)?,
+        nearer_ghosts: Vec::new(),
+        is_nearer: filled("marks of ghosts", graph.ghosts(), false)?,
+        hub_came_nearer: false,
+    };
+    for source in graph.rows_of(sources) {
+        search.distances[source as usize] = L::Distance::ZERO;
+        search.buckets.put(L::Distance::ZERO, source);
+    }
+    Ok(Box::new(search))
+}
+
+/// Moves arcs of weight up to delta to the front of each row; returns where the heavy ones begin.
+fn put_light_arcs_first<W: Weight>(graph: &mut PartOfGraph<W>, delta: f64) -> Result<Vec<u64>> {
+    let mut heavy = with_capacity("where heavy arcs begin", graph.rows())?;
+    let (offsets, heads, weights) = graph.rows_mut();
+    for row in offsets.windows(2) {
+        let mut light = row[0] as usize;
+        for arc in row[0] as usize..row[1] as usize {
+            if weights[arc].to_f64() <= delta {
+                heads.swap(light, arc);
+                weights.swap(light, arc);
+                light += 1;
+            }
+        }
+        heavy.push(light as u64);
+    }
+    Ok(heavy)
+}
+
+impl<L: MinPlus> OnCores<'_, L> {
+    fn relax(&mut self, distance: L::Distance, arcs: std::ops::Range<usize>) {
+        let graph = self.graph;
+        for (head, weight) in graph.arcs_at(arcs) {
+            let through = L::extend(distance, weight);
+            if through < self.distances[head] {
+                self.come_nearer(head, through);
+            }
+        }
+    }
+
+    #[inline]
+    fn come_nearer(&mut self, head: usize, distance: L::Distance) {
+        self.distances[head] = distance;
+        match head.checked_sub(self.graph.rows()) {
+            Some(ghost) => {
+                if !std::mem::replace(&mut self.is_nearer[ghost], true) {
+                    self.nearer_ghosts.push(head as u32);
+                }
+            }
+            None => {
+                self.hub_came_nearer |= head >= self.graph.owned_count();
+                self.buckets.put(distance, head as u32);
+            }
+        }
+    }
+}
+
+impl<L: MinPlus> Local<L> for OnCores<'_, L> {
+    fn leaves_heavy(&self) -> bool {
+        self.has_heavy
+    }
+
+    fn relax_light(&mut self, bucket: u64) -> Result<()> {
+        while self.buckets.lowest() == bucket {
+            for vertex in self.buckets.take(bucket) {
+                let v = vertex as usize;
+                let distance = self.distances[v];
+                // It was relaxed with this distance, or has moved on to a lower bucket.
+                if self.relaxed[v] == distance || self.buckets.of(distance) != bucket {
+                    continue;
+                }
+                if !std::mem::replace(&mut self.is_settled[v], true) {
+                    self.settled.push(vertex);
+                }
+                self.relaxed[v] = distance;
+                let light = self.graph.row(v).start..self.heavy[v] as usize;
+                self.relax(distance, light);
+            }
+        }
+        Ok(())
+    }
+
+    fn leave_bucket(&mut self) -> Result<()> {
+        let mut settled = std::mem::take(&mut self.settled);
+        for vertex in settled.drain(..) {
+            let v = vertex as usize;
+            self.is_settled[v] = false;
+            let heavy = self.heavy[v] as usize..self.graph.row(v).end;
+            self.relax(self.distances[v], heavy);
+        }
+        self.settled = settled;
+        Ok(())
+    }
+
+    fn collect(&mut self) -> Result<Vec<Vec<u32>>> {
+        let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); self.graph.partition().ranks()];
+        for ghost in self.nearer_ghosts.drain(..) {
+            let ghost = ghost as usize;
+            self.is_nearer[ghost - self.graph.rows()] = false;
+            let (owner, number) = self.graph.home_of(ghost);
+            outgoing[owner].push(number);
+            push(&mut outgoing[owner], self.distances[ghost]);
+        }
+        Ok(outgoing)
+    }
+
+    fn receive(&mut self, messages: &[u32]) -> Result<()> {
+        for message in messages.chunks_exact(1 + words_of::<L::Distance>()) {
+            let (vertex, distance) = (message[0] as usize, pull::<L::Distance>(&message[1..]));
+            if distance < self.distances[vertex] {
+                self.come_nearer(vertex, distance);
+            }
+        }
+        Ok(())
+    }
+
+    fn news(&mut self) -> Result<(u64, bool)> {
+        Ok((self.buckets.lowest(), std::mem::take(&mut self.hub_came_nearer)))
+    }
+
+    fn hub_distances(&mut self) -> Result<Vec<L::Distance>> {
+        Ok(self.distances[self.graph.owned_count()..self.graph.rows()].to_vec())
+    }
+
+    fn receive_hubs(&mut self, distances: &[L::Distance]) -> Result<()> {
+        for (hub, &distance) in (self.graph.owned_count()..).zip(distances) {
+            if distance < self.distances[hub] {
+                self.distances[hub] = distance;
+                self.buckets.put(distance, hub as u32);
+            }
+        }
+        Ok(())
+    }
+
+    fn distances(&mut self) -> Result<Vec<L::Distance>> {
+        self.distances.truncate(self.graph.rows());
+        Ok(std::mem::take(&mut self.distances))
+    }
+}

@@ -1,0 +1,235 @@
+// Shortest paths by weights in one part of a graph, a step a launch. The host loop, and the essay, are in
+// `src/cuda/parts/by_weights.rs`.
+//
+// Sources: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest paths",
+// sect. 4.4; Chakaravarthy et al. 2014, "Scalable single source shortest path algorithms for massively parallel systems".
+//
+// registers: 64
+// no-sass: STL
+#include "../parts.cuh"
+#include "lanes.cuh"
+#include "../generated/sssp/part.cuh"
+
+namespace sssp_part {
+
+/// Words of a message: the number of a vertex, and its distance.
+template <class Lane>
+constexpr u32 words = 1 + sizeof(typename Lane::Distance) / 4;
+
+/// The queues of the round after this one.
+template <class Lane>
+struct Queues {
+    const KernelArgument<Lane>& part;
+    u32 round;
+
+    __device__ const u64* offsets() const { return part.offsets; }
+    __device__ u32* short_rows() const { return part.short_rows[(round + 1) % 2]; }
+    __device__ uint2* long_rows() const { return part.long_rows[(round + 1) % 2]; }
+    __device__ u32* short_count() const { return &part.rounds[(round + 1) % 3].short_rows; }
+    __device__ u32* piece_count() const { return &part.rounds[(round + 1) % 3].pieces; }
+    __device__ u32 capacity() const { return part.rows; }
+};
+
+/// What is queued for the round after this one.
+template <class Lane>
+struct Next {
+    const KernelArgument<Lane>& part;
+    frontier::Appender<Queues<Lane>> rows;
+
+    __device__ Next(const KernelArgument<Lane>& part, u32 round, u32* shared)
+        : part(part), rows({part, round}, shared + warp_index() * frontier::collected) {}
+
+    /// Queues the vertices of those lanes that have one, unless they are queued.
+    __device__ void queue(bool has, u32 vertex) {
+        const bool is_new = has && parts::insert(part.queued[(rows.queues.round + 1) % 2], vertex);
+        if (__any_sync(all_lanes, is_new)) rows.append(is_new, vertex);
+    }
+};
+
+/// The distance in a message.
+template <class Lane>
+__device__ __forceinline__ typename Lane::Distance distance_in(const u32* message) {
+    u64 bits = load_constant(&message[1]);
+    if (words<Lane> > 2) bits |= static_cast<u64>(load_constant(&message[words<Lane> - 1])) << 32;
+    return static_cast<typename Lane::Distance>(bits);
+}
+
+/// A vertex with a row may have come nearer: then its arcs have to be relaxed.
+template <class Lane>
+__device__ __forceinline__ void come_nearer(const KernelArgument<Lane>& part, u32 vertex, typename Lane::Distance distance) {
+    typename Lane::Distance* const known = &part.distances[vertex];
+    if (distance < load(known) && atomicMin(known, distance) > distance) parts::insert(part.pending, vertex);
+}
+
+/// Queues the pending vertices below the bound for round 0.
+template <class Lane>
+__device__ __forceinline__ void collect(const KernelArgument<Lane>& part, u32* shared) {
+    constexpr u32 before_all = ~0u;
+    Next<Lane> next(part, before_all, shared);
+    const u32 words = (part.rows + lanes_a_warp - 1) / lanes_a_warp;
+    for (u32 index = warp_of_grid(); index < words; index += warps_of_grid()) {
+        const u32 word = load(&part.pending[index]), vertex = index * lanes_a_warp + lane_index();
+        if (word == 0) continue;
+        const bool is_pending = (word >> lane_index() & 1) != 0;
+        const bool goes = is_pending && static_cast<u64>(load(&part.distances[vertex])) < part.bound;
+        const u32 going = __ballot_sync(all_lanes, goes);
+        if (lane_index() == 0 && going != 0) store(&part.pending[index], word & ~going);
+        next.queue(goes, goes ? vertex : 0);
+    }
+    next.rows.finish();
+}
+
+/// Relaxes the arcs of the queued vertices, of which there are `now`. Returns whether a hub came nearer.
+template <class Lane>
+__device__ __forceinline__ bool relax_round(const KernelArgument<Lane>& part, u32 round, Round now, u32* shared) {
+    using Distance = typename Lane::Distance;
+    Next<Lane> next(part, round, shared);
+    const auto leave_queue = [&](u32 vertex) { atomicAnd(&part.queued[round % 2][vertex / 32], ~(1u << vertex % 32)); };
+    // A vertex that came nearer just before it was expanded is queued once more, and passed over then.
+    const auto begin = [&](u32 tail, bool& goes) {
+        if (!goes) return Lane::unreachable;
+        leave_queue(tail);
+        const Distance distance = load(&part.distances[tail]);
+        goes = distance != load(&part.expanded[tail]);
+        if (goes) store(&part.expanded[tail], distance);
+        return distance;
+    };
+    const auto begin_piece = [&](u32 tail, u32 index) {
+        if (index == 0 && lane_index() == 0) leave_queue(tail);
+        return load(&part.distances[tail]);
+    };
+    bool hub_came_nearer = false;
+    const auto visit = [&](Distance distance, bool has, u64 at) {
+        Arc<typename Lane::Weight> arc = {};
+        if (has) arc = load_constant(&part.arcs[at]);
+        const Distance through = has ? Lane::extend(distance, arc.weight) : Lane::unreachable;
+        Distance* const known = &part.distances[arc.head];
+        const bool falls = has && through < load(known) && atomicMin(known, through) > through;
+        const bool has_row = falls && arc.head < part.rows, is_below = static_cast<u64>(through) < part.bound;
+        hub_came_nearer = hub_came_nearer || (has_row && arc.head >= part.owned);
+        if (has_row && !is_below) parts::insert(part.pending, arc.head);
+        next.queue(has_row && is_below, arc.head);
+        if (falls && !has_row) parts::insert(part.nearer_ghosts, arc.head - part.rows);
+    };
+    const parts::Frontier frontier = {part.offsets, part.short_rows[round % 2], part.long_rows[round % 2], now.short_rows, now.pieces};
+    parts::for_frontier(frontier, begin, begin_piece, visit);
+    next.rows.finish();
+    return hub_came_nearer;
+}
+
+/// Relaxes the arcs of the queued vertices, and of those that fall below the bound, until nothing is queued. All blocks run at once.
+template <class Lane>
+__device__ __forceinline__ void relax(const KernelArgument<Lane>& argument, u32* shared) {
+    // In shared memory its arrays can be indexed.
+    __shared__ KernelArgument<Lane> part;
+    if (threadIdx.x == 0) part = argument;
+    __syncthreads();
+    bool hub_came_nearer = false;
+    for (u32 round = 0;; ++round) {
+        const Round now = load(&part.rounds[round % 3]);
+        if (now.short_rows == 0 && now.pieces == 0) break;
+        if (blockIdx.x == 0 && threadIdx.x == 0) store(&part.rounds[(round + 2) % 3], Round{0, 0});
+        if (relax_round(part, round, now, shared)) hub_came_nearer = true;
+        grid_barrier();
+    }
+    if (hub_came_nearer) store(&part.news->hub_came_nearer, 1);
+}
+
+/// Posts the ghosts that came nearer.
+template <class Lane>
+__device__ __forceinline__ void post(const parts::Mail& mail, const KernelArgument<Lane>& part, u32 ghosts) {
+    parts::post(mail, ghosts, [&](u32 index) {
+        const u32 nearer = part.nearer_ghosts[index];
+        if (nearer != 0) part.nearer_ghosts[index] = 0;
+        return nearer;
+    });
+}
+
+/// Packs the numbers and distances of the ghosts that were posted.
+template <class Lane>
+__device__ __forceinline__ void pack(const parts::Mail& mail, const KernelArgument<Lane>& part, u32 count) {
+    parts::for_posted(mail, count, [&](u32 place, u32 ghost) {
+        u32* const message = &mail.words[static_cast<u64>(place) * words<Lane>];
+        const u64 distance = part.distances[part.rows + ghost];
+        message[0] = load_constant(&mail.numbers[ghost]);
+        message[1] = static_cast<u32>(distance);
+        if (words<Lane> > 2) message[words<Lane> - 1] = static_cast<u32>(distance >> 32);
+    });
+}
+
+/// Takes in messages.
+template <class Lane>
+__device__ __forceinline__ void receive(const KernelArgument<Lane>& part, const u32* messages, u32 count) {
+    for (u32 index = blockIdx.x * blockDim.x + threadIdx.x; index < count; index += gridDim.x * blockDim.x) {
+        const u32* const message = &messages[static_cast<u64>(index) * words<Lane>];
+        come_nearer(part, load_constant(message), distance_in<Lane>(message));
+    }
+}
+
+/// Takes in the distances of hubs.
+template <class Lane>
+__device__ __forceinline__ void receive_hubs(const KernelArgument<Lane>& part, const typename Lane::Distance* distances) {
+    const u32 hubs = part.rows - part.owned;
+    for (u32 hub = blockIdx.x * blockDim.x + threadIdx.x; hub < hubs; hub += gridDim.x * blockDim.x) {
+        come_nearer(part, part.owned + hub, load_constant(&distances[hub]));
+    }
+}
+
+/// The least distance of a pending vertex.
+template <class Lane>
+__device__ __forceinline__ void find_least(const KernelArgument<Lane>& part) {
+    u64 least = ~0ull;
+    const u32 words = (part.rows + lanes_a_warp - 1) / lanes_a_warp;
+    for (u32 index = warp_of_grid(); index < words; index += warps_of_grid()) {
+        const u32 word = load_constant(&part.pending[index]);
+        if ((word >> lane_index() & 1) == 0) continue;
+        const u64 distance = load_constant(&part.distances[index * lanes_a_warp + lane_index()]);
+        least = min(least, distance);
+    }
+    const u64 of_warp = warp_min(least);
+    if (lane_index() == 0 && of_warp != ~0ull) atomicMin(&part.news->least, of_warp);
+}
+
+}  // namespace sssp_part
+
+#define WARPATH_SSSP_PART(lane, Lane)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(512, 2) sssp_part_collect_##lane(sssp_part::KernelArgument<Lane> part) {        \
+        __shared__ u32 shared[most_warps_a_block * frontier::collected];                                                         \
+        sssp_part::collect(part, shared);                                                                                        \
+    }                                                                                                                            \
+    WARPATH_KERNEL(sssp_part_collect_##lane)                                                                                     \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                                                         \
+        sssp_part_relax_##lane(sssp_part::KernelArgument<Lane> part) {                                                           \
+        __shared__ u32 shared[most_warps_a_block * frontier::collected];                                                         \
+        sssp_part::relax(part, shared);                                                                                          \
+    }                                                                                                                            \
+    WARPATH_KERNEL(sssp_part_relax_##lane)                                                                                       \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                                                         \
+        sssp_part_post_##lane(parts::Mail mail, sssp_part::KernelArgument<Lane> part, u32 ghosts) {                              \
+        sssp_part::post(mail, part, ghosts);                                                                                     \
+    }                                                                                                                            \
+    WARPATH_KERNEL(sssp_part_post_##lane)                                                                                        \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                                                         \
+        sssp_part_pack_##lane(parts::Mail mail, sssp_part::KernelArgument<Lane> part, u32 count) {                               \
+        sssp_part::pack(mail, part, count);                                                                                      \
+    }                                                                                                                            \
+    WARPATH_KERNEL(sssp_part_pack_##lane)                                                                                        \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                                                         \
+        sssp_part_receive_##lane(sssp_part::KernelArgument<Lane> part, const u32* messages, u32 count) {                         \
+        sssp_part::receive(part, messages, count);                                                                               \
+    }                                                                                                                            \
+    WARPATH_KERNEL(sssp_part_receive_##lane)                                                                                     \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                                                         \
+        sssp_part_receive_hubs_##lane(sssp_part::KernelArgument<Lane> part, const Lane::Distance* distances) {                   \
+        sssp_part::receive_hubs(part, distances);                                                                                \
+    }                                                                                                                            \
+    WARPATH_KERNEL(sssp_part_receive_hubs_##lane)                                                                                \
+    extern "C" __global__ void __launch_bounds__(512, 2) sssp_part_find_least_##lane(sssp_part::KernelArgument<Lane> part) {     \
+        sssp_part::find_least(part);                                                                                             \
+    }                                                                                                                            \
+    WARPATH_KERNEL(sssp_part_find_least_##lane)
+
+WARPATH_SSSP_PART(u32_u32, LaneNarrow)
+WARPATH_SSSP_PART(u32_u64, LaneWide)
+WARPATH_SSSP_PART(f32_f32, LaneSingle)
+WARPATH_SSSP_PART(f64_f64, LaneDouble)

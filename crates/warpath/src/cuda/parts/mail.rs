@@ -1,0 +1,133 @@
+//! Mail for other parts: outboxes on the device, packed into messages.
+//!
+//! *Invariants.* A part's outbox has room for each of its ghosts, and kernels post a ghost once before the mail is collected.
+
+use super::{PartExtent, PartRows};
+use crate::Result;
+use crate::cuda::device::arena::Arena;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
+
+kernel_header! {
+    path: "parts";
+    namespace: parts;
+    /// What is on its way to other parts.
+    pub(super) struct Mail {
+        /// Where the ghosts of each part begin, and where the last ones end; so do the outboxes.
+        starts: DevicePtr<u32>,
+        /// Where the messages of each part begin in the mail, and where the last ones end.
+        packed: DevicePtr<u32>,
+        /// The number of each ghost in its own part.
+        numbers: DevicePtr<u32>,
+        /// How many ghosts of each part were posted.
+        posted: DeviceMutPtr<u32>,
+        outbox: DeviceMutPtr<u32>,
+        /// The mail: messages of a few words each.
+        words: DeviceMutPtr<u32>,
+        parts: u32,
+    }
+}
+
+/// The mail is at least so many words long, so that what comes is taken in by pieces that are worth a launch.
+const LEAST_WORDS: u64 = 1 << 16;
+
+/// The arrays of the mail.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mailbox {
+    starts: DeviceSlice<u32>,
+    packed: DeviceSlice<u32>,
+    numbers: DeviceSlice<u32>,
+    posted: DeviceSlice<u32>,
+    outbox: DeviceSlice<u32>,
+    /// Also takes what comes.
+    pub(super) words: DeviceSlice<u32>,
+    parts: u32,
+    words_of_message: usize,
+}
+
+impl Mailbox {
+    pub(super) fn layout(arena: &mut Arena<'_>, extent: PartExtent, words_of_message: usize) -> Self {
+        // What is told of hubs goes through it, too.
+        let most = extent.ghosts.max(extent.hubs);
+        let words = most.saturating_mul(words_of_message as u64).max(LEAST_WORDS);
+        Mailbox {
+            starts: arena.take("where the vertices of other parts begin", extent.parts + 1),
+            packed: arena.take("where messages begin", extent.parts + 1),
+            numbers: arena.take("numbers of vertices of other parts", extent.ghosts),
+            posted: arena.take("lengths of the outboxes", extent.parts),
+            outbox: arena.take("outboxes", extent.ghosts),
+            words: arena.take("messages", words),
+            parts: extent.parts as u32,
+            words_of_message,
+        }
+    }
+
+    /// Makes the outboxes ready, and empty.
+    pub(super) fn fill(&self, pool: &Pool, rows: &PartRows<'_>) -> Result<()> {
+        pool.upload(self.starts, &ends_of(rows.ghosts.iter().map(Vec::len)))?;
+        let mut begin = 0;
+        for numbers in &rows.ghosts {
+            pool.upload(self.numbers.part(begin, numbers.len() as u64), numbers)?;
+            begin += numbers.len() as u64;
+        }
+        pool.fill(self.posted, 0)
+    }
+
+    pub(super) fn argument(&self) -> Mail {
+        Mail {
+            starts: self.starts.as_ptr(),
+            packed: self.packed.as_ptr(),
+            numbers: self.numbers.as_ptr(),
+            posted: self.posted.as_mut_ptr(),
+            outbox: self.outbox.as_mut_ptr(),
+            words: self.words.as_mut_ptr(),
+            parts: self.parts,
+        }
+    }
+
+    /// The messages to each part. `post` starts the kernel that posts ghosts, and `pack` the one that packs so many of them.
+    pub(super) fn collect(
+        &self,
+        pool: &Pool,
+        post: impl FnOnce() -> Result<()>,
+        pack: impl FnOnce(u32) -> Result<()>,
+    ) -> Result<Vec<Vec<u32>>> {
+        if self.outbox.length() == 0 {
+            return Ok(vec![Vec::new(); self.parts as usize]);
+        }
+        post()?;
+        let posted = pool.read(self.posted)?;
+        let packed = ends_of(posted.iter().map(|&count| count as usize));
+        let count = packed[posted.len()];
+        if count == 0 {
+            return Ok(vec![Vec::new(); posted.len()]);
+        }
+        pool.upload(self.packed, &packed)?;
+        pack(count)?;
+        pool.fill(self.posted, 0)?;
+        let words = pool.read(self.words.part(0, u64::from(count) * self.words_of_message as u64))?;
+        let of_part = |pair: &[u32]| {
+            let [begin, end] = [pair[0], pair[1]].map(|place| place as usize * self.words_of_message);
+            words[begin..end].to_vec()
+        };
+        Ok(packed.windows(2).map(of_part).collect())
+    }
+
+    /// Takes in messages: `take` starts the kernel for so many that lie in the mail, one piece after another.
+    pub(super) fn deliver(&self, pool: &Pool, messages: &[u32], mut take: impl FnMut(u32) -> Result<()>) -> Result<()> {
+        let most = self.words.length() as usize / self.words_of_message * self.words_of_message;
+        messages.chunks(most).try_for_each(|piece| {
+            pool.upload(self.words, piece)?;
+            take((piece.len() / self.words_of_message) as u32)
+        })
+    }
+}
+
+/// 0, and where lists of these lengths end that follow each other. There are fewer than 2^32 states.
+fn ends_of(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
+    let ends = lengths.scan(0, |end, length| {
+        *end += length as u32;
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
