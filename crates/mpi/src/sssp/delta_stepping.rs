@@ -47,11 +47,11 @@ pub(crate) fn search<L: MinPlus>(
 where
     <L::Distance as DistanceValue>::Key: Equivalence,
 {
-    let delta = delta.unwrap_or_else(|| choose_delta(world, graph));
+    let delta = delta.unwrap_or_else(|| width_for(graph, wider(world.ranks(), part.is_some())));
     let width = Width::new(delta);
     let hubs = graph.hubs();
     let local = match part {
-        Some(part) => device::start(part, graph, width, sources),
+        Some(part) => device::start(part, graph, width, width_for(graph, 1.0).min(delta), sources),
         None => cores::start(graph, width, sources),
     };
     let mut search = Search::<L> { local: world.agree(local)?, failure: None, hubs };
@@ -82,17 +82,25 @@ struct Met {
     hubs_came_nearer: bool,
 }
 
-/// On one rank a width as on one machine: about 1 % of a weight at 30 arcs a vertex, a few weights at 2 or 3. Several ranks meet at
-/// least once a bucket, so they take wider ones.
-fn choose_delta<W: Weight>(world: &World, graph: &PartOfGraph<W>) -> f64 {
-    const WIDER: f64 = 8.0;
+/// So many times a width as on one machine: about 1 % of a weight at 30 arcs a vertex, a few weights at 2 or 3.
+fn width_for<W: Weight>(graph: &PartOfGraph<W>, wider: f64) -> f64 {
     let (least, greatest) = graph.weight_range();
     let degree = (graph.arcs() as f64 / graph.vertices().max(1) as f64).max(1.0);
-    let wider = if world.ranks() > 1 { WIDER } else { 1.0 };
     // The middle of the range, since no rank knows the median.
-    let delta = (least + greatest) / 2.0 * 40.0 / degree.powf(2.5) * wider;
+    let width = (least + greatest) / 2.0 * 40.0 / degree.powf(2.5) * wider;
     let whole_numbers = !matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
-    if whole_numbers { delta.max(1.0) } else { delta.max(f64::MIN_POSITIVE) }
+    if whole_numbers { width.max(1.0) } else { width.max(f64::MIN_POSITIVE) }
+}
+
+/// How many times wider buckets are than those of one machine. Several ranks meet at least once a bucket, so they take wider ones. A GPU goes through a bucket in steps of
+/// its own; alone, it needs hardly more than one.
+fn wider(ranks: usize, on_gpus: bool) -> f64 {
+    match (ranks, on_gpus) {
+        (1, false) => 1.0,
+        (_, false) => 8.0,
+        (1, true) => 4096.0,
+        (_, true) => 64.0,
+    }
 }
 
 /// A search of all ranks.

@@ -13,15 +13,18 @@ pub(super) fn start<'a, L: MinPlus>(
     part: &'a mut SsspPart<L>,
     graph: &PartOfGraph<L::Weight>,
     width: Width,
+    step: f64,
     sources: &[u64],
 ) -> Result<Box<dyn Local<L> + 'a>> {
     part.start(&graph.rows_of(sources))?;
-    Ok(Box::new(OnDevice { part, width }))
+    Ok(Box::new(OnDevice { part, width, step }))
 }
 
 struct OnDevice<'a, L: MinPlus> {
     part: &'a mut SsspPart<L>,
     width: Width,
+    /// The first step in a bucket.
+    step: f64,
 }
 
 impl<L: MinPlus> Local<L> for OnDevice<'_, L> {
@@ -30,7 +33,7 @@ impl<L: MinPlus> Local<L> for OnDevice<'_, L> {
     }
 
     fn relax_light(&mut self, bucket: u64) -> Result<()> {
-        self.part.relax(self.width.end_of(bucket))
+        self.part.relax(self.width.end_of(bucket), self.step)
     }
 
     fn leave_bucket(&mut self) -> Result<()> {

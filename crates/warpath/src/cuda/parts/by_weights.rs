@@ -1,8 +1,8 @@
 //! Shortest paths by weights in one part of a graph, below one bound after another.
 //!
 //! A vertex whose distance fell is *pending* until its arcs are relaxed, a bit for each. [`SsspPart::relax`] takes all pending vertices
-//! below a bound for a queue, relaxes their arcs, queues the heads that fall below the bound, and goes on until nothing is queued: all
-//! rounds in one launch, with a barrier of the grid after each, as in `near-far`. Heads that fall elsewhere are pending. A ghost that comes nearer is marked, and
+//! below a bound as `near-far` takes those of a graph, in one launch: those below a threshold are queued, their arcs relaxed, heads that
+//! fall below the threshold queued, round after round until nothing is queued; then the threshold rises, up to the bound. Heads that fall elsewhere are pending. A ghost that comes nearer is marked, and
 //! its distance is put into a message when the mail is collected, so whoever gets it learns of the last one alone. What comes from others makes vertices pending.
 //!
 //! All arcs of a vertex are relaxed at once, light and heavy: a device has rather more relaxations than rounds.
@@ -10,7 +10,7 @@
 //! Distances are what they are on one machine, bit by bit: the least over walks of lengths rounded from left to right. Sums that would leave
 //! the range of the distances are not taken, as on the host.
 //!
-//! Work of a bound: the arcs of the vertices that come nearer below it, and a look at a bit for each row; a barrier for each round.
+//! Work of a bound: the arcs of the vertices that come nearer below it, and a look at a bit for each row whenever the threshold rises; a barrier for each round.
 //!
 //! Sources: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest paths", sect. 4.4;
 //! Chakaravarthy et al. 2014, "Scalable single source shortest path algorithms for massively parallel systems"; hubs as in Pearce et al. 2014.
@@ -37,9 +37,11 @@ use crate::{Error, Result};
 kernel_header! {
     path: "sssp/part";
     namespace: sssp_part;
-    /// The queues of a round.
+    /// What one turn tells the next.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
-    struct Round {
+    struct Turn {
+        /// The least distance of a pending vertex, but for those that were queued.
+        least: u64,
         /// How many vertices the queue of short rows has.
         short_rows: u32,
         /// How many pieces the queue of long rows has.
@@ -65,19 +67,21 @@ kernel_header! {
         expanded: DeviceMutPtr<cpp::Distance>,
         /// Bits of the vertices with rows whose arcs have to be relaxed.
         pending: DeviceMutPtr<u32>,
-        /// Bits of the vertices that are in the queues of a round, and of the next.
+        /// Bits of the vertices that are in the queues of a turn, and of the next.
         queued: [DeviceMutPtr<u32>; 2],
         /// Queues of vertices.
         short_rows: [DeviceMutPtr<u32>; 2],
         /// Queues of vertices and pieces.
         long_rows: [DeviceMutPtr<[u32; 2]>; 2],
-        /// Three, which take turns: one is read, one written, one cleared.
-        rounds: DeviceMutPtr<Round>,
+        /// Three: one is read, one written, one cleared.
+        turns: DeviceMutPtr<Turn>,
         /// Bits of the ghosts that came nearer since they were last posted.
         nearer_ghosts: DeviceMutPtr<u32>,
         news: DeviceMutPtr<News>,
-        /// Vertices below it are relaxed at once.
+        /// Vertices below it are relaxed,
         bound: u64,
+        /// in steps that are so wide at first.
+        delta: f64,
         rows: u32,
         owned: u32,
     }
@@ -95,7 +99,7 @@ struct Arrays {
     queued: [DeviceSlice<u32>; 2],
     short_rows: [DeviceSlice<u32>; 2],
     long_rows: [DeviceSlice<[u32; 2]>; 2],
-    rounds: DeviceSlice<Round>,
+    turns: DeviceSlice<Turn>,
     nearer_ghosts: DeviceSlice<u32>,
     news: DeviceSlice<News>,
     mail: Mailbox,
@@ -113,7 +117,7 @@ fn layout(arena: &mut Arena<'_>, extent: PartExtent, semiring: DeviceSemiring) -
         queued: arena.take_two(["queued vertices", "vertices queued next"], rows.div_ceil(32)),
         short_rows: arena.take_two(["queue of short rows", "next queue of short rows"], rows),
         long_rows: arena.take_two(["queue of long rows", "next queue of long rows"], extent.most_pieces()),
-        rounds: arena.take("sizes of queues", 3),
+        turns: arena.take("counters", 3),
         nearer_ghosts: arena.take("vertices of other parts that came nearer", extent.ghosts.div_ceil(32)),
         news: arena.take("news", 1),
         mail: Mailbox::layout(arena, extent, 1 + words as usize),
@@ -123,7 +127,6 @@ fn layout(arena: &mut Arena<'_>, extent: PartExtent, semiring: DeviceSemiring) -
 /// The kernels.
 #[derive(Debug, Clone, Copy)]
 struct Kernels {
-    collect: Function,
     relax: Function,
     post: Function,
     pack: Function,
@@ -148,7 +151,9 @@ fn semiring_of<L: MinPlus>() -> DeviceSemiring {
 pub struct SsspPart<L: MinPlus> {
     pool: Pool,
     arrays: Arrays,
+    /// Of the last call of `relax`.
     bound: u64,
+    delta: f64,
     kernels: Kernels,
     extent: PartExtent,
     semiring: DeviceSemiring,
@@ -180,7 +185,6 @@ impl<L: MinPlus> SsspPart<L> {
         let function = |name: &str| semiring.function(&**device, &images::SSSP_PART, name);
         let relax = function("sssp_part_relax")?;
         let kernels = Kernels {
-            collect: function("sssp_part_collect")?,
             relax,
             post: function("sssp_part_post")?,
             pack: function("sssp_part_pack")?,
@@ -194,7 +198,7 @@ impl<L: MinPlus> SsspPart<L> {
         upload_arcs(&pool, arrays.arcs, rows.heads, weights)?;
         arrays.mail.fill(&pool, rows)?;
         device.synchronize()?;
-        Ok(SsspPart { pool, arrays, bound: 0, kernels, extent, semiring, of: PhantomData })
+        Ok(SsspPart { pool, arrays, bound: 0, delta: 1.0, kernels, extent, semiring, of: PhantomData })
     }
 
     /// The bytes of the device that its arrays take.
@@ -235,15 +239,22 @@ impl<L: MinPlus> SsspPart<L> {
         })
     }
 
-    /// Relaxes the arcs of all pending vertices below the bound, and of those that fall below it.
+    /// Relaxes the arcs of all pending vertices below the bound, and of those that fall below it. Nearer vertices come first, in steps of
+    /// `delta`, which doubles while there is too little to do for the device.
     ///
     /// # Errors
     ///
-    /// Errors of the device.
-    pub fn relax(&mut self, bound: L::Distance) -> Result<()> {
-        self.bound = raw(bound);
-        self.pool.fill(self.arrays.rounds, 0)?;
-        self.launch(self.kernels.collect, arguments![self.argument()])?;
+    /// [`Error::InvalidRequest`] unless delta is a number above 0; errors of the device.
+    pub fn relax(&mut self, bound: L::Distance, delta: f64) -> Result<()> {
+        if !(delta > 0.0 && delta.is_finite()) {
+            return Err(Error::invalid(format!("a delta of {delta} is no number above 0")));
+        }
+        (self.bound, self.delta) =
+            (if bound == L::Distance::UNREACHABLE { self.semiring.unreachable() } else { raw(bound) }, delta);
+        // Counters are 0, and the least distance of no vertex comes after all: the first turn does not look at it.
+        self.pool.fill(self.arrays.turns, 0)?;
+        let empty = self.arrays.turns.part(1, 1).cast::<u64>().part(0, 1);
+        self.pool.fill(empty, u32::MAX)?;
         let shape = LaunchShape { cooperative: true, ..self.kernels.shape };
         // SAFETY: the argument is the kernel's, all arrays have the lengths that it expects, and all blocks of the shape run at once.
         unsafe { self.pool.device().launch(self.kernels.relax, &shape, arguments![self.argument()]) }
@@ -358,10 +369,11 @@ impl<L: MinPlus> SsspPart<L> {
             queued: arrays.queued.map(|bits| bits.as_mut_ptr()),
             short_rows: arrays.short_rows.map(|queue| queue.as_mut_ptr()),
             long_rows: arrays.long_rows.map(|queue| queue.as_mut_ptr()),
-            rounds: arrays.rounds.as_mut_ptr(),
+            turns: arrays.turns.as_mut_ptr(),
             nearer_ghosts: arrays.nearer_ghosts.as_mut_ptr(),
             news: arrays.news.as_mut_ptr(),
             bound: self.bound,
+            delta: self.delta,
             rows: self.extent.rows() as u32,
             owned: self.extent.owned as u32,
         }

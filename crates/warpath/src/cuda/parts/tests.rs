@@ -211,6 +211,7 @@ fn distances<L: MinPlus>(
     parts: &Parts<L::Weight>,
     sources: &[VertexId],
     next_bound: impl Fn(L::Distance) -> L::Distance,
+    delta: f64,
 ) -> Vec<L::Distance>
 where
     L::Weight: TestWeight,
@@ -228,7 +229,7 @@ where
             let news: Vec<_> = searches.iter_mut().map(|search| search.news().unwrap()).collect();
             let Some(nearest) = news.iter().filter_map(|(nearest, _)| *nearest).reduce(least) else { break };
             for search in &mut searches {
-                search.relax(next_bound(nearest)).unwrap();
+                search.relax(next_bound(nearest), delta).unwrap();
             }
             let sent: Vec<_> = searches.iter_mut().map(|search| search.collect_mail().unwrap()).collect();
             for (search, received) in searches.iter_mut().zip(exchange(&sent)) {
@@ -261,14 +262,21 @@ where
         let sources: Vec<VertexId> = (0..2).map(|_| random.below(graph.vertices() as u64) as VertexId).collect();
         let steps = [1.0, 40.0, 1e12];
         let step = steps[random.below(3) as usize];
+        let delta = [0.1, 3.0, 1e9][random.below(3) as usize];
         let bound = |nearest: L::Distance| {
             let bound = L::Distance::at_most_float(nearest.to_f64() + step);
             if nearest < bound { bound } else { L::Distance::UNREACHABLE }
         };
         let right = expected::<L>(&graph, weights, &sources);
         for devices in testing::several(2, seed) {
-            let found = distances::<L>(&devices, &parts, &sources, bound);
-            assert_eq!(found, right, "{name}, {count} parts, {} hubs, step {step}, {}", parts.hubs.len(), L::NAME);
+            let found = distances::<L>(&devices, &parts, &sources, bound, delta);
+            assert_eq!(
+                found,
+                right,
+                "{name}, {count} parts, {} hubs, step {step}, delta {delta}, {}",
+                parts.hubs.len(),
+                L::NAME
+            );
         }
     }
 }
