@@ -4,7 +4,7 @@
 //! memory: several ranks on one GPU are slower than one, and one rank without a GPU keeps all others waiting.
 
 use warpath::graph::{MinPlus, Unit, Weight};
-use warpath::parts::{BfsPart, SsspPart};
+use warpath::parts::{BfsPart, PartDevice, SsspPart};
 use warpath::{Error, Result};
 
 use crate::graph::PartOfGraph;
@@ -25,8 +25,8 @@ pub enum RankDevices {
 /// The GPU of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankGpu {
-    /// Its number on the host.
-    pub ordinal: u32,
+    /// Its number on the host, and how many threads copy to it and from it: the cores that the launcher gave the rank, or the rank's share of all.
+    pub device: PartDevice,
     /// The bytes of its memory that the rank may take: what ranks that share it have each.
     pub available: u64,
 }
@@ -47,7 +47,10 @@ impl World {
             let turn = place.checked_rem(count).ok_or_else(|| Error::NoDevice("this host has no GPU".into()))?;
             let device = &devices[turn as usize];
             let sharing = on_host / count + u64::from(turn < on_host % count);
-            Ok((RankGpu { ordinal: device.ordinal, available: device.memory_bytes / sharing.max(1) }, sharing == 1))
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            let threads = (cores / on_host.max(1) as usize).max(1);
+            let available = device.memory_bytes / sharing.max(1);
+            Ok((RankGpu { device: PartDevice { ordinal: device.ordinal, threads }, available }, sharing == 1))
         });
         if wanted == RankDevices::Cuda {
             return Ok(Some(self.agree(own)?.0));
@@ -64,22 +67,22 @@ pub(crate) trait DevicePart: Sized {
     type Weight: Weight;
 
     /// Copies it there.
-    fn open(ordinal: u32, graph: &PartOfGraph<Self::Weight>) -> Result<Self>;
+    fn open(device: PartDevice, graph: &PartOfGraph<Self::Weight>) -> Result<Self>;
 }
 
 impl DevicePart for BfsPart {
     type Weight = Unit;
 
-    fn open(ordinal: u32, graph: &PartOfGraph<Unit>) -> Result<Self> {
-        BfsPart::open(ordinal, &graph.part_rows()?)
+    fn open(device: PartDevice, graph: &PartOfGraph<Unit>) -> Result<Self> {
+        BfsPart::open(device, &graph.part_rows()?)
     }
 }
 
 impl<L: MinPlus> DevicePart for SsspPart<L> {
     type Weight = L::Weight;
 
-    fn open(ordinal: u32, graph: &PartOfGraph<L::Weight>) -> Result<Self> {
-        SsspPart::open(ordinal, &graph.part_rows()?, graph.weights())
+    fn open(device: PartDevice, graph: &PartOfGraph<L::Weight>) -> Result<Self> {
+        SsspPart::open(device, &graph.part_rows()?, graph.weights())
     }
 }
 
@@ -105,7 +108,7 @@ impl<P: DevicePart> OnDevice<P> {
     pub(crate) fn part(&mut self, world: &World, graph: &PartOfGraph<P::Weight>) -> Outcome<Option<&mut P>> {
         // All ranks have it, or none has.
         if let (Some(gpu), None) = (self.gpu, &self.part) {
-            self.part = Some(world.agree(P::open(gpu.ordinal, graph))?);
+            self.part = Some(world.agree(P::open(gpu.device, graph))?);
         }
         Ok(self.part.as_mut())
     }

@@ -15,7 +15,7 @@ where
 {
     let reached = || distances.iter().filter(|distance| **distance != D::UNREACHABLE);
     let count = world.reduce(Reduction::Sum, reached().count() as u64);
-    let mut greatest = [reached().copied().fold(D::ZERO, |a, b| if a < b { b } else { a }).key()];
+    let mut greatest = [greatest_reached(distances).key()];
     world.reduce_all(Reduction::Greatest, &mut greatest);
     let max_distance = if count > 0 { D::from_key(greatest[0]).distance() } else { None };
     let sum = match D::ZERO.distance() {
@@ -32,6 +32,13 @@ where
         }
     };
     (count, max_distance, combined_sum(world, sum))
+}
+
+/// The greatest distance that is none of an unreached vertex; 0 if there is none. Without a branch for each, since which are reached is hard to predict.
+pub(crate) fn greatest_reached<D: DistanceValue>(distances: &[D]) -> D {
+    let (zero, unreachable) = (D::ZERO.key(), D::UNREACHABLE.key());
+    let keys = distances.iter().map(|distance| distance.key());
+    D::from_key(keys.fold(zero, |greatest, key| greatest.max(if key == unreachable { zero } else { key })))
 }
 
 /// The sum of the sums of all ranks. A rank without distances may have a sum of integers where others have one of floats.

@@ -16,7 +16,7 @@ use crate::allocation::filled;
 use crate::bfs;
 use crate::certificate;
 use crate::device::{OnDevice, RankDevices, RankGpu};
-use crate::facts::{bits_of, facts, of_bits};
+use crate::facts::{bits_of, facts, greatest_reached, of_bits};
 use crate::graph::PartOfGraph;
 use crate::predecessors::{self, NO_PREDECESSOR};
 use crate::source::Source;
@@ -560,8 +560,7 @@ fn narrow_suffices<L: MinPlus>(
     distances: &[L::Distance],
 ) -> Outcome<bool> {
     let unreachable = L::Distance::UNREACHABLE;
-    let reached = || distances.iter().filter(|distance| **distance != unreachable);
-    let greatest = reached().map(|distance| distance.to_f64()).fold(0.0, f64::max);
+    let greatest = greatest_reached(distances).to_f64();
     let greatest = f64::from_key(world.reduce(Reduction::Greatest, greatest.key()));
     if greatest + graph.weight_range().1 < L::Distance::LIMIT {
         return Ok(true);

@@ -58,7 +58,7 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices
     let file = world.agree(created.transpose())?;
     let on_host = world.ranks_on_host();
     let gpu = world.gpu(devices, || 0)?;
-    let engine = gpu.map_or(Engine::Cpu, |gpu| Engine::Cuda(vec![gpu.ordinal]));
+    let engine = gpu.map_or(Engine::Cpu, |gpu| Engine::Cuda(vec![gpu.device.ordinal]));
     let setup = world.agree(Setup::on_rank(solving, engine, on_host, control).map_err(Failure::into_error))?;
     let loaded = setup.load_with_hierarchy(&arguments.graph).map_err(Failure::into_error);
     let Prepared { graph, hierarchy, seconds: load } = world.agree(loaded)?;

@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use super::mail::Mailbox;
-use super::{PartExtent, PartRows, check_numbers, everywhere};
+use super::{PartDevice, PartExtent, PartRows, check_numbers, everywhere};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -155,13 +155,13 @@ impl BfsPart {
         plan_of(|arena| layout(arena, extent))
     }
 
-    /// Copies a part to the GPU of this number.
+    /// Copies a part to a GPU.
     ///
     /// # Errors
     ///
     /// [`Error::NoDevice`], [`Error::OutOfMemory`], and [`Error::InvalidRequest`] if a number of the rows is out of its range.
-    pub fn open(ordinal: u32, rows: &PartRows<'_>) -> Result<Self> {
-        Self::on(&crate::cuda::open(ordinal, 1)?, rows)
+    pub fn open(device: PartDevice, rows: &PartRows<'_>) -> Result<Self> {
+        Self::on(&crate::cuda::open(device.ordinal, device.threads)?, rows)
     }
 
     pub(super) fn on(device: &Arc<dyn Device>, rows: &PartRows<'_>) -> Result<Self> {

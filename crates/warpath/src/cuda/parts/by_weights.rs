@@ -24,7 +24,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::mail::Mailbox;
-use super::{PartExtent, PartRows, check_numbers, everywhere};
+use super::{PartDevice, PartExtent, PartRows, check_numbers, everywhere};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -166,14 +166,14 @@ impl<L: MinPlus> SsspPart<L> {
         plan_of(|arena| layout(arena, extent, semiring_of::<L>()))
     }
 
-    /// Copies a part with the weights of its arcs to the GPU of this number.
+    /// Copies a part with the weights of its arcs to a GPU.
     ///
     /// # Errors
     ///
     /// [`Error::NoDevice`], [`Error::OutOfMemory`], and [`Error::InvalidRequest`] if a number of the rows is out of its range, there is not a
     /// weight for each arc, or a weight is below 0.
-    pub fn open(ordinal: u32, rows: &PartRows<'_>, weights: &[L::Weight]) -> Result<Self> {
-        Self::on(&crate::cuda::open(ordinal, 1)?, rows, weights)
+    pub fn open(device: PartDevice, rows: &PartRows<'_>, weights: &[L::Weight]) -> Result<Self> {
+        Self::on(&crate::cuda::open(device.ordinal, device.threads)?, rows, weights)
     }
 
     pub(super) fn on(device: &Arc<dyn Device>, rows: &PartRows<'_>, weights: &[L::Weight]) -> Result<Self> {

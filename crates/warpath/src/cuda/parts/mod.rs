@@ -124,6 +124,15 @@ impl PartRows<'_> {
     }
 }
 
+/// A GPU, and what of the host it may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PartDevice {
+    /// Its number, from 0, as in `cuda:0`.
+    pub ordinal: u32,
+    /// Threads of the host that copy to it and from it.
+    pub threads: usize,
+}
+
 /// As many blocks as run at once.
 fn everywhere(device: &dyn Device, function: Function) -> Result<LaunchShape> {
     const MOST_THREADS: u32 = 512;
