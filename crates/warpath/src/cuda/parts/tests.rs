@@ -137,11 +137,11 @@ fn expected<L: MinPlus>(graph: &Graph, weights: &[L::Weight], sources: &[VertexI
     while changed {
         changed = false;
         for tail in 0..graph.vertices() {
-            for arc in graph.csr().offsets()[tail] as usize..graph.csr().offsets()[tail + 1] as usize {
-                let head = graph.csr().targets()[arc] as usize;
-                let weight = weights[arc];
-                if distances[tail] != L::Distance::UNREACHABLE && L::extend(distances[tail], weight) < distances[head] {
-                    distances[head] = L::extend(distances[tail], weight);
+            let row = graph.csr().row(tail as VertexId);
+            for (&head, &weight) in graph.csr().targets()[row.clone()].iter().zip(&weights[row]) {
+                let through = L::extend(distances[tail], weight);
+                if distances[tail] != L::Distance::UNREACHABLE && through < distances[head as usize] {
+                    distances[head as usize] = through;
                     changed = true;
                 }
             }
