@@ -296,6 +296,10 @@ inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
 inline float __int_as_float(int value) { return std::bit_cast<float>(value); }
 inline long long __double_as_longlong(double value) { return std::bit_cast<long long>(value); }
 inline double __longlong_as_double(long long value) { return std::bit_cast<double>(value); }
+// Rounded once, whatever the compiler would make of them.
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
 inline int __viaddmin_s32(int a, int b, int c) {
     return min(static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b)), c);
 }

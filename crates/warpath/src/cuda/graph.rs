@@ -12,7 +12,7 @@ use super::device::{Argument, Device};
 use super::kernel_header::{DevicePtr, cpp};
 use crate::graph::{Csr, Graph, VertexId, WeightKind};
 use crate::plan::Plan;
-use crate::{Error, Result};
+use crate::{Error, Result, memory};
 
 /// How large a graph is, and of what: all that the room for it on a device depends on.
 pub(crate) trait Extent {
@@ -225,6 +225,16 @@ impl Offsets {
             Offsets::Wide(offsets) => pool.upload_with(*offsets, wide.len(), |range, piece| {
                 piece.iter_mut().zip(&wide[range]).for_each(|(there, &offset)| *there = offset - first);
             }),
+        }
+    }
+
+    /// What they are, once the device has come here.
+    pub(crate) fn read(&self, pool: &Pool) -> Result<Vec<u64>> {
+        match self {
+            Offsets::Narrow(offsets) => {
+                memory::listed("offsets of the vertices", pool.read(*offsets)?.into_iter().map(u64::from))
+            }
+            Offsets::Wide(offsets) => pool.read(*offsets),
         }
     }
 

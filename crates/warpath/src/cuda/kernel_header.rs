@@ -402,7 +402,8 @@ mod tests {
 
     use super::generate::Header;
     use crate::cuda::{
-        apsp, bfs, closure, customization, frontier, matrix, neighborhoods, parts, peers, regions, sssp, zero_copy,
+        apsp, betweenness, bfs, closure, customization, frontier, matrix, neighborhoods, parts, peers, regions, sssp,
+        zero_copy,
     };
 
     /// Every header.
@@ -413,6 +414,7 @@ mod tests {
         apsp::outgoing::header,
         apsp::strips::worker::header,
         apsp::successors::header,
+        betweenness::header,
         bfs::direction_optimizing::header,
         bfs::many_sources::arrays::header,
         bfs::multi_hop::header,

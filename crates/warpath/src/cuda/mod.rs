@@ -9,6 +9,7 @@ use crate::algorithms::AlgorithmInfo;
 use crate::{Error, Result};
 
 pub(crate) mod apsp;
+pub(crate) mod betweenness;
 pub(crate) mod bfs;
 pub(crate) mod closure;
 pub(crate) mod customization;

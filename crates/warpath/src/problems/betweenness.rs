@@ -19,8 +19,8 @@ use crate::graph::{Graph, VertexId};
 /// # Ok::<(), warpath::Error>(())
 /// ```
 ///
-/// On the CPU only. O(V E) for all sources breadth-first, O(V E + V^2 log V) by weights; memory of each thread 64 bytes a vertex
-/// breadth-first, 80 a vertex and 64 an arc by weights. The result has the same bits for any number of threads.
+/// On the CPU; on a GPU that of vertices, breadth-first, by paths to all others. O(V E) for all sources breadth-first, O(V E + V^2 log V) by weights; memory of each thread 64 bytes a vertex
+/// breadth-first, 80 a vertex and 64 an arc by weights. The result has the same bits for any number of threads, and on a GPU.
 ///
 /// Source: Brandes 2001, "A faster algorithm for betweenness centrality".
 #[derive(Debug, Clone, Default)]
@@ -30,6 +30,10 @@ pub struct Betweenness {
     pub(crate) endpoints: bool,
     pub(crate) arcs: bool,
 }
+
+/// Over a row, dependencies breadth-first are added up in the order of its arcs, in pieces that end where the number of an arc among all is a multiple
+/// of this; then the sums of the pieces in their order. So every engine rounds alike.
+pub(crate) const BETWEENNESS_SEGMENT: usize = 256;
 
 /// Where the paths start.
 #[derive(Debug, Clone, Default)]

@@ -26,10 +26,11 @@ mod row_reductions;
 mod rows;
 mod slack;
 mod sssp;
+mod sums;
 mod tree;
 
 pub use apsp::{Apsp, ApspIntoSink};
-pub(crate) use betweenness::Sources;
+pub(crate) use betweenness::{BETWEENNESS_SEGMENT, Sources};
 pub use betweenness::{Betweenness, VertexBetweenness};
 pub use bfs::{Bfs, UNREACHED};
 pub use bit_matrix::{BitMatrix, Line};
@@ -60,6 +61,7 @@ pub(crate) use path_counts::{count_shortest_paths, verify_path_counts};
 pub(crate) use predecessors::{derive_bfs_predecessors, derive_predecessors, starts};
 pub(crate) use rows::TableFacts;
 pub(crate) use slack::{Slack, greatest_weight, relative as relative_slack};
+pub(crate) use sums::Sums;
 
 pub use crate::error::NegativeCycle;
 use crate::graph::VertexId;

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use super::costs::Predicted;
 use super::decision::{Decision, Manner, Placed, number_types};
 use super::semirings::other_weights;
 use super::{Request, Solver};
 use crate::algorithms::Parameters;
-use crate::cpu::betweenness::{BetweennessTask, by_levels, by_weights, memory_of_a_thread};
+use crate::cpu::betweenness::{BetweennessTask, Dependencies, by_levels, by_weights, memory_of_a_thread};
+use crate::cuda::betweenness as cuda;
 use crate::generate::sample_of_vertices;
-use crate::graph::{MinPlus, VertexId, WeightKind, with_min_plus};
+use crate::graph::{Graph, MinPlus, VertexId, WeightKind, with_min_plus};
 use crate::problems::{Betweenness, Report, Seconds, Sources, VertexBetweenness};
 use crate::team::Team;
 use crate::{Engine, Error, Plan, Result, memory};
@@ -19,32 +21,28 @@ impl Request for Betweenness {
     type Choice = ();
 
     fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<()>> {
-        let reason = match solver.engine {
-            Engine::Cuda(_) => return Err(Error::invalid("betweenness runs on the CPU only")),
-            Engine::Cpu => "asked for",
-            Engine::Auto => "betweenness runs on the CPU only",
+        let needs_cpu = self.needs_cpu(solver);
+        if let (Engine::Cuda(_), Some(why)) = (&solver.engine, needs_cpu) {
+            return Err(Error::invalid(why));
+        }
+        let gpu_pays = || match needs_cpu {
+            Some(why) => Err(why.to_owned()),
+            None => self.gpu_pays(solver),
         };
-        self.decide_on_cpu(solver, None, reason.into())
+        let placed = Placed::of(&solver.engine, || false, gpu_pays);
+        if placed.is_on_cuda() {
+            self.decide_on_cuda(solver, placed)
+        } else {
+            self.decide_on_cpu(solver, None, placed.reason)
+        }
     }
 
     fn decide_on_cpu(&self, solver: &Solver, _: Option<usize>, reason: String) -> Result<Decision<()>> {
         let graph = &*solver.graph;
-        if let Sources::These(sources) = &self.sources {
-            solver.checked(sources, "source")?;
-        }
-        solver.checked(self.targets.as_deref().unwrap_or_default(), "target")?;
+        self.check(solver)?;
         let by_weights = graph.weight_kind() != WeightKind::Unit;
-        if by_weights && graph.arcs() > 0 && solver.weighted_facts().weight_range.0 <= 0.0 {
-            return Err(Error::invalid(
-                "betweenness needs weights above 0: along arcs of weight 0 paths can't be counted",
-            ));
-        }
         let vertices = graph.vertices() as u64;
-        let searches = match &self.sources {
-            Sources::All => graph.vertices(),
-            Sources::These(sources) => sources.len(),
-            Sources::Sample(count, _) => graph.vertices().min(*count),
-        };
+        let searches = self.searches(graph);
         let mut plan = Plan::new();
         plan.memory(
             "counts of paths and sums",
@@ -75,6 +73,80 @@ impl Request for Betweenness {
 }
 
 impl Betweenness {
+    /// How many searches there are.
+    fn searches(&self, graph: &Graph) -> usize {
+        match &self.sources {
+            Sources::All => graph.vertices(),
+            Sources::These(sources) => sources.len(),
+            Sources::Sample(count, _) => graph.vertices().min(*count),
+        }
+    }
+
+    /// An error unless vertices are those of the graph, and paths can be counted.
+    fn check(&self, solver: &Solver) -> Result<()> {
+        let graph = &*solver.graph;
+        if let Sources::These(sources) = &self.sources {
+            solver.checked(sources, "source")?;
+        }
+        solver.checked(self.targets.as_deref().unwrap_or_default(), "target")?;
+        let by_weights = graph.weight_kind() != WeightKind::Unit;
+        if by_weights && graph.arcs() > 0 && solver.weighted_facts().weight_range.0 <= 0.0 {
+            return Err(Error::invalid(
+                "betweenness needs weights above 0: along arcs of weight 0 paths can't be counted",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Why a GPU does not have what is asked for.
+    fn needs_cpu(&self, solver: &Solver) -> Option<&'static str> {
+        let reasons = [
+            (solver.graph.weight_kind() != WeightKind::Unit, "betweenness by weights runs on the CPU only"),
+            (self.arcs, "betweenness of edges runs on the CPU only"),
+            (self.targets.is_some(), "betweenness by paths to some targets runs on the CPU only"),
+            (self.endpoints, "betweenness with the ends of paths runs on the CPU only"),
+        ];
+        reasons.into_iter().find(|(is_asked_for, _)| *is_asked_for).map(|(_, why)| why)
+    }
+
+    /// Why a GPU is predicted to be quicker, or why not.
+    fn gpu_pays(&self, solver: &Solver) -> std::result::Result<String, String> {
+        /// Seconds of a thread for an arc, there and back: where the state of vertices does not stay in a cache.
+        const OF_ARC: f64 = 12e-9;
+        let (parameters, graph) = (Parameters::default(), &*solver.graph);
+        let searches = self.searches(graph);
+        let work = solver.workload(solver.graph_facts(), &parameters, searches);
+        let threads = work.threads.min(searches.max(1)) as f64;
+        let cpu = searches as f64 * (graph.arcs() + graph.vertices()) as f64 * OF_ARC / threads;
+        if let Some(why) = solver.no_quicker_device(cpu) {
+            return Err(why);
+        }
+        let copied = (graph.arcs() * 4 + graph.vertices() * 8) as f64;
+        let gpu = cuda::seconds(&work) + solver.seconds_until_ready("betweenness", copied);
+        Predicted { gpu, cpu }.gpu_pays(solver, cuda::plan(graph).device_bytes())
+    }
+
+    fn decide_on_cuda(&self, solver: &Solver, placed: Placed) -> Result<Decision<()>> {
+        self.check(solver)?;
+        let graph = &*solver.graph;
+        let mut plan = cuda::plan(graph);
+        // Sums and results, sources, and those that are left; each of these is searched from by a thread of the CPU.
+        plan.memory("betweenness and sources", graph.vertices() as u64 * 40 + self.searches(graph) as u64 * 16);
+        let fallback = placed.optional;
+        Ok(Decision {
+            placed,
+            algorithm: "brandes".into(),
+            reason: "breadth-first searches from 32 sources at a time".into(),
+            parameters: Parameters::default(),
+            number_types: &number_types(graph, false)[..1],
+            plan,
+            fallback,
+            manner: Manner::InTurn,
+            devices: 1,
+            choice: (),
+        })
+    }
+
     fn found<L: MinPlus>(&self, solver: &Solver, team: &Team, decision: &Decision<()>) -> Result<VertexBetweenness> {
         let start = Instant::now();
         let graph = &*solver.graph;
@@ -92,6 +164,7 @@ impl Betweenness {
             Ok(marks)
         };
         let targets = self.targets.as_ref().map(marks).transpose()?;
+        let prepare = start.elapsed().as_secs_f64();
         let task = BetweennessTask {
             graph: graph.csr(),
             sources: &sources,
@@ -101,21 +174,21 @@ impl Betweenness {
             team,
             control: &solver.control,
         };
-        let prepare = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let found = match graph.weight_kind() {
-            WeightKind::Unit => by_levels(&task)?,
-            _ => by_weights::<L>(&task, graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?)?,
-        };
-        let solve = start.elapsed().as_secs_f64();
-        let report = Report {
-            semiring: L::NAME,
-            seconds: Seconds { prepare, solve, ..Default::default() },
-            statistics: vec![("searches", sources.len() as u64), ("repeated_searches", found.repeated)],
-            ..decision.report()
+        let report = Report { semiring: L::NAME, ..decision.report() };
+        let (found, report) = if decision.placed.is_on_cuda() && vertices > 0 {
+            on_cuda(solver, decision, &task, report)?
+        } else {
+            let start = Instant::now();
+            let found = match graph.weight_kind() {
+                WeightKind::Unit => by_levels(&task)?,
+                _ => by_weights::<L>(&task, graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?)?,
+            };
+            let seconds = Seconds { prepare, solve: start.elapsed().as_secs_f64(), ..Default::default() };
+            let statistics = vec![("searches", sources.len() as u64), ("repeated_searches", found.repeated)];
+            (found, Report { seconds, statistics, ..report })
         };
         Ok(VertexBetweenness {
-            vertices: found.vertices,
+            vertices: found.vertices.into_floats()?,
             arcs: self.arcs.then_some(found.arcs),
             is_sample: matches!(self.sources, Sources::Sample(..)),
             sources: sources.into_owned(),
@@ -124,6 +197,36 @@ impl Betweenness {
             report,
         })
     }
+}
+
+/// On a device; the CPU searches from the sources whose counts of paths a device does not have exactly.
+fn on_cuda(
+    solver: &Solver,
+    decision: &Decision<()>,
+    task: &BetweennessTask<'_>,
+    report: Report,
+) -> Result<(Dependencies, Report)> {
+    let mut state = solver.device();
+    let device = state.device(&solver.engine)?;
+    state.give_up_prepared();
+    let outcome = solver.team.install(|| cuda::solve(&device, &solver.graph, task.sources, task.control))?;
+    let [prepare, mut solve, download] = outcome.seconds;
+    let start = Instant::now();
+    let mut found = Dependencies { vertices: outcome.sums, arcs: Vec::new(), repeated: outcome.left.len() as u64 };
+    if !outcome.left.is_empty() {
+        let rest = by_levels(&BetweennessTask { sources: &outcome.left, ..*task })?;
+        found.vertices.add_all(&rest.vertices);
+        solve += start.elapsed().as_secs_f64();
+    }
+    let statistics = [("searches", task.sources.len() as u64), ("repeated_searches", found.repeated)].into_iter();
+    let report = Report {
+        engine: format!("cuda:{}", device.properties().ordinal),
+        device_bytes: decision.plan.device_bytes(),
+        seconds: Seconds { prepare, solve, download, ..Default::default() },
+        statistics: statistics.chain(outcome.statistics).collect(),
+        ..report
+    };
+    Ok((found, report))
 }
 
 #[cfg(test)]

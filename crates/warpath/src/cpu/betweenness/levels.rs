@@ -6,6 +6,7 @@
 use super::counts::Counted;
 use super::{BETWEEN_CHECKS, Found, Search};
 use crate::graph::{Csr, VertexId};
+use crate::problems::BETWEENNESS_SEGMENT;
 use crate::{Control, Result, memory};
 
 /// What a search knows of a vertex, in one place: each arc asks for both.
@@ -104,22 +105,25 @@ impl<C: Counted> Search for ByLevels<'_, C> {
                 control.check()?;
             }
             let Vertex { value, level } = vertices[u as usize];
-            let mut sum = C::ZERO;
+            let (mut sum, mut piece) = (C::ZERO, C::ZERO);
             // Nothing is below the deepest level.
             let row = if level < deepest { graph.row(u) } else { 0..0 };
             for (word, mask, _) in words_of_row(row) {
+                if word.is_multiple_of(BETWEENNESS_SEGMENT / 64) {
+                    sum = sum.plus(std::mem::replace(&mut piece, C::ZERO));
+                }
                 let mut bits = tight[word] & mask;
                 while bits != 0 {
                     let arc = 64 * word + bits.trailing_zeros() as usize;
                     bits &= bits - 1;
                     let there = vertices[heads[arc] as usize].value;
-                    sum = sum.plus(there);
+                    piece = piece.plus(there);
                     if let Some(arcs) = &mut found.arcs {
                         arcs.add(arc, value.times(there).to_f64());
                     }
                 }
             }
-            let dependency = value.times(sum).to_f64();
+            let dependency = value.times(sum.plus(piece)).to_f64();
             let is_target = found.is_target(u);
             vertices[u as usize].value = C::from_f64(is_target + dependency).over(value);
             reached += is_target;

@@ -13,7 +13,7 @@
 //! Each thread searches from one source at a time, in memory of its own: `levels.rs` breadth-first, `distances.rs` by weights of
 //! more than 0. Counts of paths grow exponentially (a grid of 1,100 x 1,100 has more than 2^2000 between its corners), so a search whose
 //! counts leave the range of floats is repeated in numbers of any exponent (`counts.rs`). What the sources find is added up in fixed point
-//! (`sums.rs`), so that results have the same bits whatever the number of threads.
+//! (`problems/sums.rs`), so that results have the same bits whatever the number of threads.
 //!
 //! Work O(V E) breadth-first and O(V E + V^2 log V) by weights for all sources; span that of one search. Memory of a thread: 64
 //! bytes a vertex and 2 bits an arc breadth-first, 80 bytes a vertex and 64 an arc by weights, and 16 bytes an arc if arcs are asked for.
@@ -24,16 +24,15 @@
 mod counts;
 mod distances;
 mod levels;
-mod sums;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use self::counts::Wide;
 use self::distances::ByWeights;
 use self::levels::ByLevels;
-use self::sums::Sums;
 use crate::cpu::Team;
 use crate::graph::{Adjacency, Csr, F64ToF64, MinPlus, VertexId};
+use crate::problems::Sums;
 use crate::{Control, Result};
 
 /// Vertices between two looks at whether the work is cancelled.
@@ -58,7 +57,7 @@ pub(crate) struct BetweennessTask<'a> {
 #[derive(Debug)]
 pub(crate) struct Dependencies {
     /// By vertex.
-    pub(crate) vertices: Vec<f64>,
+    pub(crate) vertices: Sums,
     /// By arc, in the order of the graph's rows; empty unless asked for.
     pub(crate) arcs: Vec<f64>,
     /// How many searches had counts of paths beyond the range of floats.
@@ -185,5 +184,5 @@ fn add_up<S: Search, W: Search>(
         None => (Found::new(task)?, 0),
     };
     let arcs = found.arcs.map(Sums::into_floats).transpose()?.unwrap_or_default();
-    Ok(Dependencies { vertices: found.vertices.into_floats()?, arcs, repeated })
+    Ok(Dependencies { vertices: found.vertices, arcs, repeated })
 }

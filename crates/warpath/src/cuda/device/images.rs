@@ -139,6 +139,7 @@ images! {
     APSP_STRIPS = "apsp_strips",
     APSP_SUCCESSORS = "apsp_successors",
     APSP_TILED_FLOYD_WARSHALL = "apsp_tiled_floyd_warshall",
+    BETWEENNESS = "betweenness",
     BFS_DIRECTION_OPTIMIZING = "bfs_direction_optimizing",
     BFS_LEVEL_PARALLEL = "bfs_level_parallel",
     BFS_MANY_SOURCES = "bfs_many_sources",

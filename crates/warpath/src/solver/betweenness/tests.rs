@@ -241,11 +241,35 @@ fn requests_that_have_no_answer_are_errors() {
     let little = Solver::builder(graph).threads(1).memory(64).open().unwrap();
     let unit = Solver::builder(Graph::from_edges([(0, 1), (1, 2)]).unwrap()).threads(1).memory(64).open().unwrap();
     for device in crate::cuda::device::testing::devices(1) {
-        let solver = Solver::builder(Graph::from_edges([(0, 1)]).unwrap()).device(device).open().unwrap();
+        let solver = Solver::builder(Graph::from_edges([(0, 1)]).unwrap()).device(device.clone()).open().unwrap();
+        for request in [Betweenness::new().with_arcs(), Betweenness::new().with_endpoints(), Betweenness::new().to([1])]
+        {
+            assert!(solver.solve(request).unwrap_err().to_string().contains("on the CPU only"));
+        }
+        let weighted = Graph::from_edges([(0, 1, 1_u32)]).unwrap();
+        let solver = Solver::builder(weighted).device(device).open().unwrap();
         assert!(solver.solve(Betweenness::new()).unwrap_err().to_string().contains("on the CPU only"));
     }
     assert!(little.solve(Betweenness::new()).is_err());
     assert!(matches!(unit.solve(Betweenness::new()), Err(Error::OutOfMemory { .. })));
+}
+
+#[test]
+fn a_device_finds_the_same_bits() {
+    // Long rows, many paths, searches that a device hands back, and more of them than go at once.
+    for specification in ["kron:8,edges-per-vertex=40", "uniform:7", "grid:60x3", "scale-free:300", "crawl:300"] {
+        let graph = crate::generate(specification).unwrap();
+        let on_cpu = Solver::builder(graph.clone()).threads(2).engine(Engine::Cpu).open().unwrap();
+        for request in [Betweenness::new().sample(size(70, 4), 1), Betweenness::new().from([1, 1, 5])] {
+            let expected = on_cpu.solve(request.clone()).unwrap();
+            for device in crate::cuda::device::testing::devices(2) {
+                let solver = Solver::builder(graph.clone()).threads(2).device(device).open().unwrap();
+                let found = solver.solve(request.clone()).unwrap();
+                assert_eq!(found.report().engine, "cuda:0", "{specification}");
+                assert_eq!(found.dependencies(), expected.dependencies(), "{specification}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -4,22 +4,27 @@ use crate::{Result, memory};
 
 /// Sums of numbers of 0 and more, each with 64 bits before the point and 64 after it. What is smaller than 2^-64 is left out.
 #[derive(Debug)]
-pub(super) struct Sums(Vec<u128>);
+pub(crate) struct Sums(Vec<u128>);
 
 impl Sums {
     /// The bytes of one sum.
-    pub(super) const BYTES: u64 = 16;
+    pub(crate) const BYTES: u64 = 16;
     /// 2^64.
     const ONE: f64 = 18_446_744_073_709_551_616.0;
 
     /// So many sums of 0.
-    pub(super) fn new(count: usize) -> Result<Self> {
+    pub(crate) fn new(count: usize) -> Result<Self> {
         memory::filled("sums of dependencies", count, 0).map(Sums)
+    }
+
+    /// Sums that were added up elsewhere: each with the number before the point in its upper 64 bits.
+    pub(crate) fn of(sums: Vec<u128>) -> Self {
+        Sums(sums)
     }
 
     /// Adds a number below 2^63 to one of them.
     #[inline(always)]
-    pub(super) fn add(&mut self, index: usize, number: f64) {
+    pub(crate) fn add(&mut self, index: usize, number: f64) {
         debug_assert!((0.0..Self::ONE / 2.0).contains(&number), "{number}");
         let whole = number as i64;
         let part = ((number - whole as f64) * Self::ONE) as u64;
@@ -29,12 +34,12 @@ impl Sums {
     }
 
     /// Adds other sums to these.
-    pub(super) fn add_all(&mut self, others: &Sums) {
+    pub(crate) fn add_all(&mut self, others: &Sums) {
         self.0.iter_mut().zip(&others.0).for_each(|(sum, other)| *sum = sum.wrapping_add(*other));
     }
 
     /// The sums as floats.
-    pub(super) fn into_floats(self) -> Result<Vec<f64>> {
+    pub(crate) fn into_floats(self) -> Result<Vec<f64>> {
         memory::listed("sums of dependencies", self.0.iter().map(|&sum| sum as f64 / Self::ONE))
     }
 }
