@@ -15,8 +15,9 @@ constexpr u16 unreached = 0xffff;
 constexpr double exact = 9007199254740992.0;
 /// 2^64.
 constexpr double one = 18446744073709551616.0;
-/// Neighbors whose state is asked for at once.
-constexpr u32 at_once = 4;
+/// Vertices, and neighbors, whose levels are asked for at once, and neighbors whose values are.
+constexpr u32 levels_at_once = 8;
+constexpr u32 values_at_once = 4;
 
 /// Where the state of a vertex is in the search that this lane has.
 __device__ __forceinline__ u64 place_of(u32 vertex) { return static_cast<u64>(vertex) * lanes_a_warp + lane_index(); }
@@ -25,41 +26,62 @@ __device__ __forceinline__ bool contains(const u32* bits, u32 vertex) {
     return (load_constant(&bits[vertex / 32]) >> vertex % 32 & 1) != 0;
 }
 
-/// The sum of the values at the heads of some arcs that are at the level looked for, in the order of the arcs.
+/// Takes the lowest bits out of a set, up to `count` of them; `from[k]` is the place of one, or a negative number.
+template <u32 count>
+__device__ __forceinline__ void take_lowest(u32& left, int (&from)[count]) {
+#pragma unroll
+    for (u32 k = 0; k < count; ++k) {
+        from[k] = __ffs(static_cast<int>(left)) - 1;
+        left &= left - 1;
+    }
+}
+
+/// The sum of the values at the heads of some arcs that are at the level looked for, in the order of the arcs. First the levels of all
+/// heads are asked for that any search has at this level, then the values of those that match in some lane: loads that do not wait for each other.
 template <class Offset>
 __device__ __forceinline__ double sum_of(const KernelArgument<Offset>& search, u16 wanted, Offset begin, Offset end) {
     double sum = 0;
     for (Offset first = begin; first < end; first += lanes_a_warp) {
         const bool has = first + lane_index() < end;
         const u32 head = has ? load_constant(&search.heads[first + lane_index()]) : 0;
-        u32 left = __ballot_sync(all_lanes, has && contains(search.active, head));
-        while (left != 0) {
-            u64 places[at_once];
-            bool is_there[at_once];
-            double values[at_once];
+        u32 matches = 0;
+        for (u32 left = __ballot_sync(all_lanes, has && contains(search.active, head)); left != 0;) {
+            int from[levels_at_once];
+            u16 levels[levels_at_once];
+            take_lowest(left, from);
 #pragma unroll
-            for (u32 k = 0; k < at_once; ++k) {
-                is_there[k] = left != 0;
-                const int from = is_there[k] ? __ffs(static_cast<int>(left)) - 1 : 0;
-                places[k] = place_of(__shfl_sync(all_lanes, head, from));
-                left &= left - 1;
+            for (u32 k = 0; k < levels_at_once; ++k) {
+                const u32 vertex = __shfl_sync(all_lanes, head, max(from[k], 0));
+                levels[k] = from[k] >= 0 ? search.levels[place_of(vertex)] : unreached;
             }
 #pragma unroll
-            for (u32 k = 0; k < at_once; ++k) is_there[k] = is_there[k] && search.levels[places[k]] == wanted;
+            for (u32 k = 0; k < levels_at_once; ++k) {
+                if (levels[k] == wanted) matches |= 1u << max(from[k], 0);
+            }
+        }
+        for (u32 left = __reduce_or_sync(all_lanes, matches); left != 0;) {
+            int from[values_at_once];
+            double values[values_at_once];
+            take_lowest(left, from);
 #pragma unroll
-            for (u32 k = 0; k < at_once; ++k) values[k] = is_there[k] ? search.values[places[k]] : 0.0;
+            for (u32 k = 0; k < values_at_once; ++k) {
+                const u32 vertex = __shfl_sync(all_lanes, head, max(from[k], 0));
+                const bool is_match = from[k] >= 0 && (matches >> max(from[k], 0) & 1) != 0;
+                values[k] = is_match ? search.values[place_of(vertex)] : 0.0;
+            }
 #pragma unroll
-            for (u32 k = 0; k < at_once; ++k) sum = __dadd_rn(sum, values[k]);
+            for (u32 k = 0; k < values_at_once; ++k) sum = __dadd_rn(sum, values[k]);
         }
     }
     return sum;
 }
 
-/// Whether this lane's search asks for a vertex: on the way out if it has not reached it, on the way back if it has at this level.
+/// Whether this lane's search asks for a vertex with this level: on the way out if it has not reached it, on the way back if it has at this
+/// level.
 template <bool back, class Offset>
-__device__ __forceinline__ bool asks(const KernelArgument<Offset>& search, u32 vertex) {
+__device__ __forceinline__ bool asks(const KernelArgument<Offset>& search, u16 level) {
     const bool is_search = (search.lanes >> lane_index() & 1) != 0;
-    return is_search && search.levels[place_of(vertex)] == (back ? static_cast<u16>(search.level) : unreached);
+    return is_search && level == (back ? static_cast<u16>(search.level) : unreached);
 }
 
 /// Adds the numbers of all lanes, each of 0 or more, to the sum of a vertex, which no other warp has.
@@ -113,7 +135,7 @@ template <bool back, class Offset>
 __device__ __forceinline__ void sum_pieces(const KernelArgument<Offset>& search) {
     for (u32 index = warp_of_grid(); index < search.piece_count; index += warps_of_grid()) {
         const uint2 piece = load_constant(&search.pieces[index]);
-        if (!__any_sync(all_lanes, asks<back>(search, piece.x))) continue;
+        if (!__any_sync(all_lanes, asks<back>(search, search.levels[place_of(piece.x)]))) continue;
         const Offset begin = load_constant(&search.offsets[piece.x]), end = load_constant(&search.offsets[piece.x + 1]);
         const Offset first = static_cast<Offset>(piece.y) * segment;
         const double sum = sum_of(search, wanted_level<back>(search), max(begin, first), min(end, first + segment));
@@ -124,22 +146,39 @@ __device__ __forceinline__ void sum_pieces(const KernelArgument<Offset>& search)
 /// All vertices, long rows by the sums of their pieces.
 template <bool back, class Offset>
 __device__ __forceinline__ void visit(const KernelArgument<Offset>& search) {
-    for (u32 vertex = warp_of_grid(); vertex < search.vertices; vertex += warps_of_grid()) {
-        const Offset begin = load_constant(&search.offsets[vertex]), end = load_constant(&search.offsets[vertex + 1]);
-        if (end - begin > long_row) continue;
-        const bool is_asked = asks<back>(search, vertex);
-        if (!__any_sync(all_lanes, is_asked)) continue;
-        double total = 0;
-        for (Offset first = begin; first < end;) {
-            const Offset next = min(end, (first / segment + 1) * segment);
-            total = __dadd_rn(total, sum_of(search, wanted_level<back>(search), first, next));
-            first = next;
+    const u32 stride = warps_of_grid() * levels_at_once;
+    for (u32 group = warp_of_grid() * levels_at_once; group < search.vertices; group += stride) {
+        // A lane for each vertex of the group, and for the end of the last row.
+        const u32 place = min(group + lane_index(), search.vertices);
+        const Offset offset = load_constant(&search.offsets[place]);
+        u16 levels[levels_at_once];
+#pragma unroll
+        for (u32 k = 0; k < levels_at_once; ++k) {
+            levels[k] = group + k < search.vertices ? search.levels[place_of(group + k)] : static_cast<u16>(unreached - 1);
         }
-        finish<back>(search, vertex, is_asked, total);
+        u32 asked = 0;
+#pragma unroll
+        for (u32 k = 0; k < levels_at_once; ++k) {
+            if (__any_sync(all_lanes, asks<back>(search, levels[k]))) asked |= 1u << k;
+        }
+        for (; asked != 0; asked &= asked - 1) {
+            const int k = __ffs(static_cast<int>(asked)) - 1;
+            const Offset begin = __shfl_sync(all_lanes, offset, k), end = __shfl_sync(all_lanes, offset, k + 1);
+            // On the way back a vertex without arcs has a share, too.
+            if (end - begin > long_row || (!back && begin == end)) continue;
+            const u32 vertex = group + static_cast<u32>(k);
+            double total = 0;
+            for (Offset first = begin; first < end;) {
+                const Offset next = min(end, (first / segment + 1) * segment);
+                total = __dadd_rn(total, sum_of(search, wanted_level<back>(search), first, next));
+                first = next;
+            }
+            finish<back>(search, vertex, asks<back>(search, search.levels[place_of(vertex)]), total);
+        }
     }
     for (u32 index = warp_of_grid(); index < search.long_count; index += warps_of_grid()) {
         const uint4 row = load_constant(&search.long_rows[index]);
-        const bool is_asked = asks<back>(search, row.x);
+        const bool is_asked = asks<back>(search, search.levels[place_of(row.x)]);
         if (!__any_sync(all_lanes, is_asked)) continue;
         double total = 0;
         for (u32 piece = 0; piece < row.z; ++piece) {

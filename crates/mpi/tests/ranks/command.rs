@@ -177,7 +177,7 @@ fn answers_are_printed_once() {
     }
     let (output, out, _) = output_of(launch(Role::Command, 2, &search).arg("--plan"));
     assert!(output.status.success());
-    assert!(out.contains("ranks        2; below is the plan of rank 0"), "{out}");
+    assert!(out.contains("ranks        2 ranks; below is the plan of rank 0"), "{out}");
     assert!(out.contains("it fits"), "{out}");
     for (graph, code, fits) in [("kron:22", 0, "it fits"), ("kron:38", 3, "it does not fit")] {
         let planned = ["bfs", graph, "--source", "0", "--engine", "mpi", "--plan", "--ranks", "1024"];
