@@ -1,5 +1,7 @@
 //! Facts about the distances of all ranks: how many there are, the greatest one, and their sum.
 
+use std::hint::select_unpredictable;
+
 use mpi::datatype::Equivalence;
 use warpath::Distance;
 use warpath::graph::DistanceValue;
@@ -38,7 +40,7 @@ where
 pub(crate) fn greatest_reached<D: DistanceValue>(distances: &[D]) -> D {
     let (zero, unreachable) = (D::ZERO.key(), D::UNREACHABLE.key());
     let keys = distances.iter().map(|distance| distance.key());
-    D::from_key(keys.fold(zero, |greatest, key| greatest.max(if key == unreachable { zero } else { key })))
+    D::from_key(keys.fold(zero, |greatest, key| greatest.max(select_unpredictable(key == unreachable, zero, key))))
 }
 
 /// The sum of the sums of all ranks. A rank without distances may have a sum of integers where others have one of floats.

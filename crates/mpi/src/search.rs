@@ -559,6 +559,11 @@ fn narrow_suffices<L: MinPlus>(
     graph: &PartOfGraph<L::Weight>,
     distances: &[L::Distance],
 ) -> Outcome<bool> {
+    // A path leaves each vertex once at most. Sums of floats may be rounded up.
+    let is_float = matches!(<L::Weight as warpath::graph::Weight>::KIND, WeightKind::F32 | WeightKind::F64);
+    if !is_float && graph.vertices() as f64 * graph.weight_range().1 < L::Distance::LIMIT {
+        return Ok(true);
+    }
     let unreachable = L::Distance::UNREACHABLE;
     let greatest = greatest_reached(distances).to_f64();
     let greatest = f64::from_key(world.reduce(Reduction::Greatest, greatest.key()));

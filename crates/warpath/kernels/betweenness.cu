@@ -36,10 +36,10 @@ __device__ __forceinline__ void take_lowest(u32& left, int (&from)[count]) {
     }
 }
 
-/// The sum of the values at the heads of some arcs that are at the level looked for, in the order of the arcs. First the levels of all
+/// The sum of the values at the heads of some arcs that are at the level looked for, in the order of the arcs, for lanes that ask for it. First the levels of all
 /// heads are asked for that any search has at this level, then the values of those that match in some lane: loads that do not wait for each other.
 template <class Offset>
-__device__ __forceinline__ double sum_of(const KernelArgument<Offset>& search, u16 wanted, Offset begin, Offset end) {
+__device__ __forceinline__ double sum_of(const KernelArgument<Offset>& search, bool is_asked, u16 wanted, Offset begin, Offset end) {
     double sum = 0;
     for (Offset first = begin; first < end; first += lanes_a_warp) {
         const bool has = first + lane_index() < end;
@@ -56,7 +56,7 @@ __device__ __forceinline__ double sum_of(const KernelArgument<Offset>& search, u
             }
 #pragma unroll
             for (u32 k = 0; k < levels_at_once; ++k) {
-                if (levels[k] == wanted) matches |= 1u << max(from[k], 0);
+                if (is_asked && levels[k] == wanted) matches |= 1u << max(from[k], 0);
             }
         }
         for (u32 left = __reduce_or_sync(all_lanes, matches); left != 0;) {
@@ -135,10 +135,12 @@ template <bool back, class Offset>
 __device__ __forceinline__ void sum_pieces(const KernelArgument<Offset>& search) {
     for (u32 index = warp_of_grid(); index < search.piece_count; index += warps_of_grid()) {
         const uint2 piece = load_constant(&search.pieces[index]);
-        if (!__any_sync(all_lanes, asks<back>(search, search.levels[place_of(piece.x)]))) continue;
+        const bool is_asked = asks<back>(search, search.levels[place_of(piece.x)]);
+        if (!__any_sync(all_lanes, is_asked)) continue;
         const Offset begin = load_constant(&search.offsets[piece.x]), end = load_constant(&search.offsets[piece.x + 1]);
         const Offset first = static_cast<Offset>(piece.y) * segment;
-        const double sum = sum_of(search, wanted_level<back>(search), max(begin, first), min(end, first + segment));
+        const double sum =
+            sum_of(search, is_asked, wanted_level<back>(search), max(begin, first), min(end, first + segment));
         search.partial[static_cast<u64>(index) * lanes_a_warp + lane_index()] = sum;
     }
 }
@@ -167,13 +169,14 @@ __device__ __forceinline__ void visit(const KernelArgument<Offset>& search) {
             // On the way back a vertex without arcs has a share, too.
             if (end - begin > long_row || (!back && begin == end)) continue;
             const u32 vertex = group + static_cast<u32>(k);
+            const bool is_asked = asks<back>(search, search.levels[place_of(vertex)]);
             double total = 0;
             for (Offset first = begin; first < end;) {
                 const Offset next = min(end, (first / segment + 1) * segment);
-                total = __dadd_rn(total, sum_of(search, wanted_level<back>(search), first, next));
+                total = __dadd_rn(total, sum_of(search, is_asked, wanted_level<back>(search), first, next));
                 first = next;
             }
-            finish<back>(search, vertex, asks<back>(search, search.levels[place_of(vertex)]), total);
+            finish<back>(search, vertex, is_asked, total);
         }
     }
     for (u32 index = warp_of_grid(); index < search.long_count; index += warps_of_grid()) {

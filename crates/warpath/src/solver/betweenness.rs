@@ -121,6 +121,9 @@ impl Betweenness {
         if let Some(why) = solver.no_quicker_device(cpu) {
             return Err(why);
         }
+        if work.graph.has_short_levels() {
+            return Err("on long thin graphs there are more shortest paths than a GPU counts exactly".into());
+        }
         let copied = (graph.arcs() * 4 + graph.vertices() * 8) as f64;
         let gpu = cuda::seconds(&work) + solver.seconds_until_ready("betweenness", copied);
         Predicted { gpu, cpu }.gpu_pays(solver, cuda::plan(graph).device_bytes())
