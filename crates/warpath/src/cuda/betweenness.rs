@@ -184,7 +184,7 @@ pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
     /// Bytes a second where a warp reads 32 levels of random vertices, and those for a vertex and an arc in a pass.
     const BYTES: f64 = 2.0e12;
     const OF_VERTEX: f64 = 64.0;
-    const OF_ARC: f64 = 80.0;
+    const OF_ARC: f64 = 140.0;
     /// Passes over all arcs on the way out and back together, where levels are few.
     const PASSES: f64 = 6.0;
     let levels = 2.0 * work.levels();
