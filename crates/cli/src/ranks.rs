@@ -30,7 +30,12 @@ impl Options {
     pub(crate) fn of(engine: &str) -> Result<Self, Failure> {
         let mut options = Options { timeout: DEFAULT_TIMEOUT, devices: RankDevices::Auto };
         let Some((_, listed)) = engine.split_once(':') else { return Ok(options) };
-        for option in listed.split(',') {
+        let listed: Vec<&str> = listed.split(',').collect();
+        let kind = |option: &str| option.starts_with("timeout=");
+        for (index, &option) in listed.iter().enumerate() {
+            if let Some(other) = listed[..index].iter().find(|other| kind(other) == kind(option)) {
+                return Err(Failure::usage(format!("`{engine}` says both `{other}` and `{option}`")));
+            }
             let seconds = option.strip_prefix("timeout=").and_then(|seconds| seconds.parse().ok());
             match (option, seconds) {
                 ("cpu", _) => options.devices = RankDevices::Cpu,

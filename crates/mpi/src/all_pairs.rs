@@ -1,7 +1,7 @@
 //! All pairs: the sources are shared out, and every rank writes its rows into one file.
 //!
 //! A matrix of all pairs is far larger than its graph, so every rank has the graph as a whole, and only the matrix is in parts. Each
-//! rank takes blocks of sources in turn and solves them as one machine would, on its own cores; the algorithm is that machine's
+//! rank takes blocks of sources in turn and solves them as one machine would, on its own cores or on a GPU; the algorithm is that machine's
 //! choice. No messages are sent meanwhile.
 //!
 //! Whether 32-bit distances suffice may differ among the rows. If some ranks need 64 bits and others do not, all begin again with these.

@@ -1,7 +1,8 @@
 //! Ranks on GPUs: which have one, and their parts there.
 //!
 //! The ranks of a host take its GPUs in turn. Unless it is said, ranks search on GPUs only if on every host each rank has one for itself with enough
-//! memory: several ranks on one GPU are slower than one, and one rank without a GPU keeps all others waiting.
+//! memory: several ranks on one GPU are slower than one, and one rank without a GPU keeps all others waiting. If one of them can't be opened
+//! then, all ranks search on their cores.
 
 use warpath::graph::{MinPlus, Unit, Weight};
 use warpath::parts::{BfsPart, PartDevice, SsspPart};
@@ -25,32 +26,33 @@ pub enum RankDevices {
 /// The GPU of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankGpu {
-    /// Its number on the host, and how many threads copy to it and from it: the cores that the launcher gave the rank, or the rank's share of all.
+    /// Its number on the host, and how many threads copy to it and from it: at most as many as the cores that the launcher gave the rank.
     pub device: PartDevice,
-    /// The bytes of its memory that the rank may take: what ranks that share it have each.
+    /// The bytes of its memory that the rank may take.
     pub available: u64,
 }
 
 impl World {
-    /// The GPU that this rank searches on with so many bytes of its memory; `None` for its cores. All ranks search on the same kind.
+    /// The GPU that this rank searches on with so many bytes of its memory, of which `memory` is the limit if there is one; `None` for its cores. All
+    /// ranks search on the same kind.
     ///
     /// # Errors
     ///
     /// [`Error::NoDevice`] if GPUs are asked for, and some rank has none.
-    pub fn gpu(&self, wanted: RankDevices, bytes: impl Fn() -> u64) -> Outcome<Option<RankGpu>> {
+    pub fn gpu(&self, wanted: RankDevices, memory: Option<u64>, bytes: impl Fn() -> u64) -> Outcome<Option<RankGpu>> {
+        const MOST_THREADS: usize = 8;
         if wanted == RankDevices::Cpu {
             return Ok(None);
         }
         let (place, on_host) = self.place_on_host();
         let own = warpath::devices().and_then(|devices| {
-            let count = devices.len() as u64;
-            let turn = place.checked_rem(count).ok_or_else(|| Error::NoDevice("this host has no GPU".into()))?;
+            let turn = place.checked_rem(devices.len() as u64);
+            let turn = turn.ok_or_else(|| Error::NoDevice("this host has no GPU".into()))?;
             let device = &devices[turn as usize];
-            let sharing = on_host / count + u64::from(turn < on_host % count);
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            let threads = (cores / on_host.max(1) as usize).max(1);
-            let available = device.memory_bytes / sharing.max(1);
-            Ok((RankGpu { device: PartDevice { ordinal: device.ordinal, threads }, available }, sharing == 1))
+            let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+            let available = device.memory_bytes.min(memory.unwrap_or(u64::MAX));
+            let gpu = RankGpu { device: PartDevice { ordinal: device.ordinal, threads }, available };
+            Ok((gpu, on_host <= devices.len() as u64))
         });
         if wanted == RankDevices::Cuda {
             return Ok(Some(self.agree(own)?.0));
@@ -93,15 +95,23 @@ pub(crate) struct OnDevice<P> {
 }
 
 impl<P: DevicePart> OnDevice<P> {
-    /// Copies the part to this GPU.
+    /// Copies the part to this GPU. If nobody has `asked_for` GPUs and one can't be opened, the ranks stay on their cores.
     ///
     /// # Errors
     ///
     /// Those of opening a device, on all ranks if on any.
-    pub(crate) fn prepare(world: &World, gpu: Option<RankGpu>, graph: &PartOfGraph<P::Weight>) -> Outcome<Self> {
-        let mut device = OnDevice { gpu, part: None };
-        device.part(world, graph)?;
-        Ok(device)
+    pub(crate) fn prepare(
+        world: &World,
+        gpu: Option<RankGpu>,
+        asked_for: bool,
+        graph: &PartOfGraph<P::Weight>,
+    ) -> Outcome<Self> {
+        let Some(own) = gpu else { return Ok(OnDevice { gpu, part: None }) };
+        let part = P::open(own.device, graph);
+        if !asked_for && world.any(part.is_err()) {
+            return Ok(OnDevice { gpu: None, part: None });
+        }
+        Ok(OnDevice { gpu, part: Some(world.agree(part)?) })
     }
 
     /// The part there; it is copied again if it was released.

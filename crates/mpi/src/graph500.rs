@@ -98,8 +98,8 @@ pub fn graph500(
     let roots = roots_of(world, &graph, roots);
     let first = roots.first().copied().ok_or_else(|| Error::invalid("the graph has no vertex with an edge"));
     let first = world.agree(first)?;
-    let mut levels = OnDevice::prepare(world, planned.gpu, &graph)?;
-    let mut lengths = OnDevice::prepare(world, planned.gpu, &weighted)?;
+    let mut levels = OnDevice::prepare(world, planned.gpu, devices == RankDevices::Cuda, &graph)?;
+    let mut lengths = OnDevice::prepare(world, planned.gpu, devices == RankDevices::Cuda, &weighted)?;
     request(Problem::Bfs, first).levels_in(world, &graph, &mut levels, &without)?;
     request(Problem::Sssp, first).lengths_in(world, &mut weighted, &mut lengths, &with)?;
     let construction = slowest(start.elapsed().as_secs_f64());
@@ -119,7 +119,14 @@ pub fn graph500(
             kernel.algorithm = found.algorithm;
         }
     }
-    Ok(Graph500 { generation, construction, roots, edges, on_gpus: planned.gpu.is_some(), kernels })
+    Ok(Graph500 {
+        generation,
+        construction,
+        roots,
+        edges,
+        on_gpus: levels.gpu.is_some() && lengths.gpu.is_some(),
+        kernels,
+    })
 }
 
 /// The edges that this rank draws, with the lengths that their numbers in the whole list give them.

@@ -40,7 +40,7 @@ impl RankPlan {
         let most_arcs = world.reduce(Reduction::Greatest, arcs);
         let all_arcs = world.reduce(Reduction::Sum, arcs);
         let count = owned.end - owned.start;
-        let gpu = world.gpu(devices, || plan(count, arcs, true).device_bytes())?;
+        let gpu = world.gpu(devices, memory, || plan(count, arcs, true).device_bytes())?;
         let plan = plan(count, arcs, gpu.is_some());
         let greatest_bytes = world.reduce(Reduction::Greatest, plan.memory_bytes());
         // A list that is read already has its memory.
@@ -48,7 +48,6 @@ impl RankPlan {
         let available = memory.unwrap_or_else(share);
         let average = all_arcs as f64 / world.ranks() as f64;
         let imbalance = if all_arcs > 0 { most_arcs as f64 / average } else { 1.0 };
-        let gpu = gpu.map(|gpu| RankGpu { available: memory.unwrap_or(u64::MAX).min(gpu.available), ..gpu });
         Ok(RankPlan { plan, available, greatest_bytes, imbalance, gpu })
     }
 
@@ -144,7 +143,8 @@ impl Search {
             hubs: if ranks > 1 { source.vertices() / vertices_per_hub(ranks) + 1 } else { 0 },
             ghosts,
             arcs,
-            subscriptions: ghosts,
+            // In an undirected graph each of them has an arc here; in a directed one nobody asks.
+            subscriptions: if source.is_directed() { 0 } else { arcs.min(owned.saturating_mul(ranks as u64 - 1)) },
         }
     }
 
@@ -182,7 +182,9 @@ impl Search {
         item("names of vertices", [(source.names_owned(), 16), (0, 0)]);
         item("what is drawn as a whole", [(source.bytes_drawn_as_a_whole(), 1), (0, 0)]);
         match self.problem {
-            _ if on_gpu => item("numbers for the device, and distances", [(states, 4 + distance), (0, 0)]),
+            _ if on_gpu && self.devices == RankDevices::Cuda => {
+                item("numbers for the device, and distances", [(states, 4 + distance), (0, 0)])
+            }
             Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states / 4, 1)]),
             Problem::Sssp => item(SEARCH, [(states, 2 * distance), (owned, 8)]),
         }

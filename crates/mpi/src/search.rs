@@ -254,7 +254,7 @@ impl Search {
         match self.problem {
             Problem::Bfs => {
                 let graph = PartOfGraph::<Unit>::load(world, source)?;
-                let mut device = OnDevice::<BfsPart>::prepare(world, planned.gpu, &graph)?;
+                let mut device = OnDevice::<BfsPart>::prepare(world, planned.gpu, self.asks_for_gpus(), &graph)?;
                 let mut load = start.elapsed().as_secs_f64();
                 lists.iter().try_for_each(|sources| {
                     let timer = Timer::start(world, std::mem::take(&mut load));
@@ -264,7 +264,7 @@ impl Search {
             Problem::Sssp => with_min_plus!(source.weight_kind(), false, L => {
                 let mut graph = PartOfGraph::<<L as MinPlus>::Weight>::load(world, source)?;
                 check_weights(world, &graph)?;
-                let mut device = OnDevice::<SsspPart<L>>::prepare(world, planned.gpu, &graph)?;
+                let mut device = OnDevice::<SsspPart<L>>::prepare(world, planned.gpu, self.asks_for_gpus(), &graph)?;
                 let mut load = start.elapsed().as_secs_f64();
                 lists.iter().try_for_each(|sources| {
                     let (search, timer) = (from(sources), Timer::start(world, std::mem::take(&mut load)));
@@ -272,12 +272,16 @@ impl Search {
                         Some(found) => found,
                         None => {
                             device.release();
-                            search.repeat_wide(world, &mut graph, planned.gpu, algorithm, timer)?
+                            search.repeat_wide(world, &mut graph, device.gpu, algorithm, timer)?
                         }
                     })
                 })
             }),
         }
+    }
+
+    fn asks_for_gpus(&self) -> bool {
+        self.devices == RankDevices::Cuda
     }
 
     /// Searches a part that is loaded breadth-first, by the preferred algorithm.
@@ -350,10 +354,10 @@ impl Search {
     ) -> Outcome<Found> {
         match (graph as &mut dyn Any).downcast_mut::<PartOfGraph<u32>>() {
             Some(graph) => {
-                let mut device = OnDevice::<SsspPart<U32ToU64>>::prepare(world, gpu, graph)?;
+                let mut device = OnDevice::<SsspPart<U32ToU64>>::prepare(world, gpu, self.asks_for_gpus(), graph)?;
                 let part = device.part(world, graph)?;
                 let (distances, _) = sssp::search::<U32ToU64>(world, graph, part, &self.sources, algorithm.delta)?;
-                let found = self.finish::<U32ToU64>(world, graph, distances, algorithm.on(gpu), timer)?;
+                let found = self.finish::<U32ToU64>(world, graph, distances, algorithm.on(device.gpu), timer)?;
                 Ok(Found { repeated_wide: true, ..found })
             }
             None => world.agree(Err(Error::DistanceOverflow { semiring: number_type(W::KIND) })),

@@ -240,7 +240,8 @@ impl<W: Weight> PartOfGraph<W> {
             offsets: &self.offsets,
             heads: &self.heads,
             ghosts: (0..ranks).map(numbers_of).collect::<Result<_>>()?,
-            subscribers: (0..ranks).map(|rank| self.subscribed_by(rank)).collect(),
+            // Nobody looks against the direction of arcs.
+            subscribers: (0..ranks).map(|rank| if self.directed { &[] } else { self.subscribed_by(rank) }).collect(),
         })
     }
 

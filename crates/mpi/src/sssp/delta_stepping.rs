@@ -87,7 +87,7 @@ fn width_for<W: Weight>(graph: &PartOfGraph<W>, wider: f64) -> f64 {
     let (least, greatest) = graph.weight_range();
     let degree = (graph.arcs() as f64 / graph.vertices().max(1) as f64).max(1.0);
     // The middle of the range, since no rank knows the median.
-    let width = (least + greatest) / 2.0 * 40.0 / degree.powf(2.5) * wider;
+    let width = ((least / 2.0 + greatest / 2.0) * 40.0 / degree.powf(2.5) * wider).min(f64::MAX);
     let whole_numbers = !matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
     if whole_numbers { width.max(1.0) } else { width.max(f64::MIN_POSITIVE) }
 }

@@ -275,6 +275,10 @@ fn bad_requests_get_one_error() {
     let (output, _, error) = output_of(&mut alone(&["bfs", "grid:3x3", "--source", "0", "--engine", "mpi:timeout=x"]));
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("`mpi:timeout=x` is not `mpi`, or `mpi:` with `cpu` or `cuda`"), "{error}");
+    let both = ["bfs", "grid:3x3", "--source", "0", "--engine", "mpi:cpu,timeout=9,cuda"];
+    let (output, _, error) = output_of(&mut alone(&both));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains("says both `cpu` and `cuda`"), "{error}");
     let (output, _, error) = output_of(&mut alone(&["components", "grid:3x3", "--engine", "mpi:cuda"]));
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("ranks find components on their cores"), "{error}");

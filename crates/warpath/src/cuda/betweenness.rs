@@ -8,7 +8,7 @@
 //!
 //! Long rows are cut where the numbers of arcs are multiples of [`SEGMENT`], and warps share the pieces. Sums are made piece by piece in
 //! the order of the arcs, as those of the CPU (`cpu/betweenness`), and added up over the sources in fixed point: results have the same bits
-//! there and here. Counts are exact up to 2^53; a search with a greater one is not counted, and its source is handed back.
+//! there and here. Counts are exact up to 2^53; a search with a greater one is not counted, and its source is handed back. So are searches of more than 65,534 levels.
 //!
 //! Work O(V E) for all sources, but a row is looked through once for every level that any of 32 searches has its vertex at; span O(levels)
 //! launches for every 32 sources. It wins on graphs of few levels. Memory 336 bytes a vertex beside the graph.
@@ -197,7 +197,7 @@ pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
 pub(crate) struct Outcome {
     /// By vertex.
     pub(crate) sums: Sums,
-    /// The sources whose counts of paths are no exact sums: they are not among those added up.
+    /// The sources that are not among those added up: counts of paths are no exact sums, or there are too many levels.
     pub(crate) left: Vec<VertexId>,
     /// Making it ready, searching, copying the result back.
     pub(crate) seconds: [f64; 3],
@@ -208,7 +208,7 @@ pub(crate) struct Outcome {
 ///
 /// # Errors
 ///
-/// If the device has too little memory or fails, a search has more than 65,533 levels, or the work is cancelled.
+/// If the device has too little memory or fails, or the work is cancelled.
 pub(crate) fn solve(
     device: &Arc<dyn Device>,
     graph: &Graph,
@@ -227,6 +227,7 @@ pub(crate) fn solve(
         left.extend(some.iter().enumerate().filter(|(lane, _)| inexact >> lane & 1 == 1).map(|(_, &source)| source));
     }
     device.synchronize()?;
+    control.progress("solve", sources.len() as u64, sources.len() as u64)?;
     let solved = Instant::now();
     let sums = search.sums()?;
     let seconds = [prepared - start, solved - prepared, solved.elapsed()].map(|time| time.as_secs_f64());
@@ -282,7 +283,7 @@ impl Search {
         Ok(Search { pool, arrays, vertices, long: [by_head, by_tail], start, kernels, shape })
     }
 
-    /// Adds the dependencies of up to 32 sources to the sums, but for those of searches with inexact counts; these, a bit each, and the
+    /// Adds the dependencies of up to 32 sources to the sums, but for those of searches with inexact counts or too many levels; these, a bit each, and the
     /// number of the last level.
     fn add(&self, sources: &[VertexId], control: &Control) -> Result<(u32, u32)> {
         let (pool, device, arrays) = (&self.pool, self.pool.device(), &self.arrays);
@@ -302,9 +303,8 @@ impl Search {
         let inexact = loop {
             control.check()?;
             if deepest == MOST_LEVELS {
-                return Err(Error::invalid(format!(
-                    "betweenness on a GPU takes graphs of up to {MOST_LEVELS} levels; engine cpu takes all"
-                )));
+                // Nothing was added up yet.
+                return Ok((lanes, deepest));
             }
             pool.fill(arrays.news.cast::<u32>().part(0, 1), 0)?;
             self.launch(0, lanes, deepest + 1, deepest)?;

@@ -133,8 +133,12 @@ impl Betweenness {
         self.check(solver)?;
         let graph = &*solver.graph;
         let mut plan = cuda::plan(graph);
-        // Sums and results, sources, and those that are left; each of these is searched from by a thread of the CPU.
-        plan.memory("betweenness and sources", graph.vertices() as u64 * 40 + self.searches(graph) as u64 * 16);
+        let searches = self.searches(graph);
+        plan.memory("betweenness and sources", graph.vertices() as u64 * 40 + searches as u64 * 16);
+        plan.memory(
+            "searches that are handed back",
+            memory_of_a_thread(graph.csr(), false, false) * solver.team.threads().min(searches.max(1)) as u64,
+        );
         let fallback = placed.optional;
         Ok(Decision {
             placed,

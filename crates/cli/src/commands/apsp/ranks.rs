@@ -57,7 +57,11 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices
     let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
     let file = world.agree(created.transpose())?;
     let on_host = world.ranks_on_host();
-    let gpu = world.gpu(devices, || 0)?;
+    // A GPU has other algorithms than the cores, and takes some time to open: only those who ask get one.
+    let gpu = match devices {
+        RankDevices::Cuda => world.gpu(devices, None, || 0)?,
+        RankDevices::Auto | RankDevices::Cpu => None,
+    };
     let engine = gpu.map_or(Engine::Cpu, |gpu| Engine::Cuda(vec![gpu.device.ordinal]));
     let setup = world.agree(Setup::on_rank(solving, engine, on_host, control).map_err(Failure::into_error))?;
     let loaded = setup.load_with_hierarchy(&arguments.graph).map_err(Failure::into_error);

@@ -47,7 +47,9 @@ fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) ->
     search.check(&source)?;
     let plan = search.plan_for(&source, ranks.into());
     let memory = command.solving.common.memory.unwrap_or_else(warpath::available_memory);
-    let available = Available { memory, device: None, disk: None };
+    let device = command.solving.common.memory.filter(|_| !plan.device_items().is_empty());
+    let available = Available { memory, device, disk: None };
+    let check = || plan.check(memory).and_then(|()| device.map_or(Ok(()), |device| plan.check_device(device)));
     let degree = source.arcs() as f64 / source.vertices().max(1) as f64;
     let name = command.graph.graph.to_string_lossy();
     let traffic = if command.ignores_weights { predict(&name, ranks as usize, degree).ok() } else { None };
@@ -55,7 +57,7 @@ fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) ->
         let traffic = traffic.map(|traffic| serde_json::to_value(Traffic::from(traffic))).transpose();
         let traffic = traffic.map_err(|error| Error::io("<stdout>", error.into()))?;
         print::plan_with_traffic(None, &plan, available, true, traffic)?;
-        return plan.check(memory).map_err(|error| Failure::from(error).after_the_answer());
+        return check().map_err(|error| Failure::from(error).after_the_answer());
     }
     let mut table = Table::new();
     table.row("ranks", format!("{}; below is what each takes", print::grouped(ranks.into())));
@@ -71,7 +73,7 @@ fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) ->
     }
     table.print()?;
     print::plan(None, &plan, available, false)?;
-    plan.check(memory).map_err(|error| Failure::from(error).after_the_answer())
+    check().map_err(|error| Failure::from(error).after_the_answer())
 }
 
 /// What a rank sends, as it is predicted.

@@ -60,7 +60,7 @@ pub(crate) struct Dependencies {
     pub(crate) vertices: Sums,
     /// By arc, in the order of the graph's rows; empty unless asked for.
     pub(crate) arcs: Vec<f64>,
-    /// How many searches had counts of paths beyond the range of floats.
+    /// How many searches were repeated: counts of paths went beyond the range of floats, or on a device beyond that of exact sums.
     pub(crate) repeated: u64,
 }
 
