@@ -105,7 +105,12 @@ __device__ __forceinline__ bool relax_queued(const KernelArgument<Lane>& part, u
                                              u32* shared) {
     using Distance = typename Lane::Distance;
     Next<Lane> next(part, turn, shared);
-    const auto leave_queue = [&](u32 vertex) { atomicAnd(&part.queued[turn % 2][vertex / 32], ~(1u << vertex % 32)); };
+    // Nobody makes a vertex below the threshold pending in this turn.
+    const auto leave_queue = [&](u32 vertex) {
+        const u32 others = ~(1u << vertex % 32);
+        atomicAnd(&part.queued[turn % 2][vertex / 32], others);
+        if (parts::contains(part.pending, vertex)) atomicAnd(&part.pending[vertex / 32], others);
+    };
     // A vertex that came nearer just before it was expanded is queued once more, and passed over then.
     const auto begin = [&](u32 tail, bool& goes) {
         if (!goes) return Lane::unreachable;
