@@ -5,18 +5,13 @@ use warpath::Result;
 use crate::allocation::filled;
 
 /// A set of numbers below a length.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Bits(Vec<u64>);
 
 impl Bits {
     /// The empty set of numbers below `length`.
     pub(crate) fn new(what: &str, length: usize) -> Result<Self> {
         filled(what, length.div_ceil(64), 0).map(Bits)
-    }
-
-    /// The empty set of no numbers.
-    pub(crate) fn none() -> Self {
-        Bits(Vec::new())
     }
 
     #[inline]

@@ -11,9 +11,6 @@
 
 namespace parts {
 
-/// Threads of a block, at most.
-constexpr u32 threads = 512;
-
 /// Whether a set of bits has a number.
 __device__ __forceinline__ bool contains(const u32* bits, u32 number) {
     return (load(&bits[number / 32]) >> number % 32 & 1) != 0;

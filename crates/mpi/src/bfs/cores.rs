@@ -133,7 +133,7 @@ impl Local for OnCores<'_> {
                 rest &= rest - 1;
             }
         }
-        let frontier = std::mem::replace(&mut self.frontier_bits, Bits::none());
+        let frontier = std::mem::take(&mut self.frontier_bits);
         let has_neighbor = |vertex| graph.heads(vertex).iter().any(|&head| frontier.contains(head as usize));
         for vertex in 0..graph.owned_count() {
             if self.levels[vertex] == UNREACHED && has_neighbor(vertex) {
