@@ -70,6 +70,11 @@ pub(crate) trait Searches: Debug + Send {
     /// Begins a search from each of these sources: no more than there are rows.
     fn start(&mut self, sources: &[VertexId], control: &Control) -> Result<()>;
 
+    /// Makes ready on the host what the batch after the one that was begun will need, while the device is busy. It need not be started.
+    fn expect(&mut self, _sources: &[VertexId]) -> Result<()> {
+        Ok(())
+    }
+
     /// Waits until the searches that were begun are done.
     fn finish(&mut self, control: &Control) -> Result<Finished>;
 

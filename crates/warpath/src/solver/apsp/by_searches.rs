@@ -1,8 +1,8 @@
 //! All-pairs shortest paths by searches on GPUs: the size of a batch, the loop over batches, and how rows are handed
 //! out while the next batch is searched.
 //!
-//! Several devices share the sources: a thread for each takes the next batch when its device is free. The thread that asked hands
-//! the rows out, in order.
+//! Several devices share the sources: a thread for each takes the next batch, and makes it ready, when its device begins one. The thread
+//! that asked hands the rows out, in order.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -35,6 +35,14 @@ use crate::{Engine, Error, Result, memory};
 /// How many rows are worth a batch.
 const WORTH_A_BATCH: u64 = 64;
 
+/// Rows of a batch, where `most` fit one, so that batches have about as many of `all` rows each, and devices as many batches.
+fn even_share(all: u64, devices: u64, most: u64) -> u64 {
+    let batches = all.div_ceil(most).next_multiple_of(devices).max(1);
+    let share = all.div_ceil(batches).max(1);
+    // Whole words, if that is no more than fits.
+    Some(share.next_multiple_of(WORTH_A_BATCH)).filter(|&whole| whole <= most).unwrap_or(share)
+}
+
 /// How many rows a batch has, and the plan with them.
 struct Batch {
     rows: u64,
@@ -61,19 +69,28 @@ impl Batch {
         let most = (table.sources.len().div_ceil(devices) as u64).max(1);
         // There is more than the rows.
         let batch_bytes = (available / 8).clamp(BATCH_BYTES, algorithm.batch_bytes);
-        let mut rows = asked.unwrap_or((batch_bytes / row_bytes).max(WORTH_A_BATCH)).clamp(1, most);
-        loop {
-            // Searches that share their reads are best if they fill whole words.
-            if asked.is_none() && rows > WORTH_A_BATCH && rows < most {
-                rows -= rows % WORTH_A_BATCH;
-            }
+        let plan_of = |rows: u64| {
             let task = SearchesTask { graph, semiring, parameters, rows, targets, facts, hierarchy, metric: None };
             let mut plan = (algorithm.plan)(&task);
             if !facts {
                 table.wanted(algorithm, graph, semiring, rows).plan(&mut plan);
             }
-            if plan.device_bytes() <= available || asked.is_some() || rows == 1 {
-                return Batch { rows, plan };
+            plan
+        };
+        if let Some(rows) = asked {
+            let rows = rows.clamp(1, most);
+            return Batch { rows, plan: plan_of(rows) };
+        }
+        let mut rows = (batch_bytes / row_bytes).max(WORTH_A_BATCH).min(most);
+        loop {
+            // Searches that share their reads are best if they fill whole words.
+            if rows > WORTH_A_BATCH && rows < most {
+                rows -= rows % WORTH_A_BATCH;
+            }
+            let plan = plan_of(rows);
+            if plan.device_bytes() <= available || rows == 1 {
+                let even = even_share(table.sources.len() as u64, devices as u64, rows);
+                return if even == rows { Batch { rows, plan } } else { Batch { rows: even, plan: plan_of(even) } };
             }
             rows /= 2;
         }
@@ -461,6 +478,10 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
         searches.start(&task.sources[now.clone()], task.control)?;
         let mut has_packed = false;
         while !now.is_empty() {
+            let (next, next_matrix) = self.claim();
+            if !next.is_empty() {
+                searches.expect(&task.sources[next.clone()])?;
+            }
             let finished = searches.finish(task.control)?;
             served.count(finished.statistics, now.len());
             for &row in &finished.out_of_range {
@@ -482,7 +503,6 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
                 }
                 None => Some(searches.facts(now.len())?),
             };
-            let (next, next_matrix) = self.claim();
             if !next.is_empty() {
                 searches.start(&task.sources[next.clone()], task.control)?;
             }

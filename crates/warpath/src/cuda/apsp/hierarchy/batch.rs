@@ -29,15 +29,15 @@ impl Batch {
         places: u64,
     ) -> Result<Self> {
         const WHAT: &str = "the sources of a batch";
-        let mut sorted = crate::memory::listed(
-            WHAT,
-            sources.iter().enumerate().map(|(row, &source)| (elimination.ranks[source as usize], row as u32)),
-        )?;
+        // A rank above its row: numbers are sorted in half of the time that pairs take.
+        let both =
+            |(row, &source): (usize, &VertexId)| u64::from(elimination.ranks[source as usize]) << 32 | row as u64;
+        let mut sorted = crate::memory::listed(WHAT, sources.iter().enumerate().map(both))?;
         sorted.sort_unstable();
         let mut ranks = filled(WHAT, places as usize, u32::MAX)?;
         let mut row_of = filled(WHAT, places as usize, 0)?;
         for ((rank, row), &from) in ranks.iter_mut().zip(&mut row_of).zip(&sorted) {
-            (*rank, *row) = from;
+            (*rank, *row) = ((from >> 32) as u32, from as u32);
         }
         let together = ranks[..sorted.len()].chunks(CLIMBING_TOGETHER as usize);
         let meetings = crate::memory::listed(

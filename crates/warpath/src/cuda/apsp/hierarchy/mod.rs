@@ -182,6 +182,8 @@ pub(crate) struct Sweeps {
     /// The batch that was begun last.
     sources: Vec<VertexId>,
     batch: Option<Batch>,
+    /// The sources that are expected next, made ready.
+    expected: Option<(Vec<VertexId>, Batch)>,
     /// Whether the kernels use all numbers of the type.
     full: bool,
     cut: Cut,
@@ -360,6 +362,7 @@ impl Sweeps {
             semiring: task.semiring,
             sources: Vec::new(),
             batch: None,
+            expected: None,
             full: false,
             cut,
             levels,
@@ -394,11 +397,19 @@ impl Sweeps {
         device.synchronize()
     }
 
+    /// Makes a batch of these sources ready.
+    fn batch_of(&self, sources: &[VertexId]) -> Result<Batch> {
+        let elimination = self.metric.hierarchy().elimination();
+        Batch::new(elimination, &self.cut.pieces, self.cut.rounds.is_some(), sources, self.sizes.stride())
+    }
+
     /// Begins the batch.
     fn begin(&mut self, control: &Control) -> Result<()> {
-        let elimination = self.metric.hierarchy().elimination();
-        let (pieces, has_rows) = (&self.cut.pieces, self.cut.rounds.is_some());
-        let batch = Batch::new(elimination, pieces, has_rows, &self.sources, self.sizes.stride())?;
+        let batch = match self.expected.take_if(|(sources, _)| *sources == self.sources) {
+            Some((_, batch)) => batch,
+            None => self.batch_of(&self.sources)?,
+        };
+        let has_rows = self.cut.rounds.is_some();
         batch.upload(&self.pool, &self.arrays)?;
         if self.climbs_on_host() {
             match self.semiring {
@@ -510,6 +521,12 @@ impl Searches for Sweeps {
         self.sources = crate::memory::copied("the sources of a batch", sources)?;
         self.launches = 0;
         self.begin(control)
+    }
+
+    fn expect(&mut self, sources: &[VertexId]) -> Result<()> {
+        let batch = self.batch_of(sources)?;
+        self.expected = Some((crate::memory::copied("the sources of a batch", sources)?, batch));
+        Ok(())
     }
 
     fn finish(&mut self, control: &Control) -> Result<Finished> {

@@ -106,3 +106,20 @@ fn cancelled_work_ends_on_all_devices() {
         assert!(matches!(error, Error::Interrupted), "{error}");
     }
 }
+
+/// No device has a batch more than another, none is larger than fits, and no row is left over.
+#[test]
+fn batches_are_even() {
+    let mut random = Random(8);
+    for _ in 0..2000 {
+        let [all, devices, most] = [20_000, 8, 9_000].map(|below| 1 + random.below(below));
+        let most = most.min(all.div_ceil(devices));
+        let share = even_share(all, devices, most);
+        let (fewest, batches) = (all.div_ceil(most), all.div_ceil(share));
+        assert!((1..=most).contains(&share) && batches <= fewest.next_multiple_of(devices));
+        // The last batch lacks a word for each other one at most.
+        assert!(share * batches - all < share.min(WORTH_A_BATCH * batches + batches), "{all} {devices} {most}");
+    }
+    // Three batches on one device, four on two.
+    assert_eq!([1, 2].map(|devices| even_share(16_384, devices, 7_104)), [5_504, 4_096]);
+}
