@@ -110,7 +110,7 @@ fn walks_exist<L: MinPlus>(
             }
         }
         let incoming = world.agree(world.exchange(Ok(outgoing)))?;
-        next.extend(incoming.words.iter().filter(|&&vertex| met.insert(vertex as usize)));
+        next.extend(incoming.words().iter().filter(|&&vertex| met.insert(vertex as usize)));
         if graph.hubs() > 0 {
             world.reduce_all(Reduction::Or, found_hubs.words_mut());
         }

@@ -19,11 +19,12 @@ use std::time::Instant;
 
 use warpath::Result;
 use warpath::graph::Weight;
+use warpath::parts::PartMail;
 
 use crate::allocation::{filled, with_capacity};
 use crate::graph::PartOfGraph;
 use crate::words::{pull, push};
-use crate::world::{Incoming, Outcome, Reduction, Traffic, World};
+use crate::world::{Outcome, Reduction, Traffic, World};
 
 /// The components of the vertices that a rank owns, and facts about all.
 #[derive(Debug, Clone)]
@@ -190,9 +191,9 @@ fn labels_for<W: Weight>(graph: &PartOfGraph<W>, sets: &Sets, rank: usize) -> Re
     Ok(words)
 }
 
-fn hear<W: Weight>(world: &World, graph: &PartOfGraph<W>, sets: &mut Sets, incoming: &Incoming) {
+fn hear<W: Weight>(world: &World, graph: &PartOfGraph<W>, sets: &mut Sets, incoming: &PartMail) {
     for rank in 0..world.ranks() {
-        let Some((&owned, labels)) = incoming.from(rank).split_first() else { continue };
+        let Some((&owned, labels)) = incoming.of(rank).split_first() else { continue };
         let (for_owned, for_ghosts) = labels.split_at(WORDS * owned as usize);
         let first_ghost = graph.ghosts_of(rank).start;
         for message in for_owned.chunks_exact(WORDS) {
@@ -233,7 +234,7 @@ fn number<W: Weight>(world: &World, graph: &PartOfGraph<W>, sets: &Sets) -> Outc
     let mut size = world.agree(filled("sizes of components", least.len(), 0_u64))?;
     let answer = |rank: usize, size: &mut [u64]| {
         let mut words = Vec::new();
-        for question in asked.from(rank).chunks_exact(WORDS) {
+        for question in asked.of(rank).chunks_exact(WORDS) {
             // Whoever asks has the label from here.
             let place = least.partition_point(|&vertex| vertex < owned.start + u64::from(question[0]));
             size[place] += pull::<u64>(&question[1..]);
@@ -244,7 +245,7 @@ fn number<W: Weight>(world: &World, graph: &PartOfGraph<W>, sets: &Sets) -> Outc
     let answers = (0..world.ranks()).map(|rank| answer(rank, &mut size)).collect();
     let answered = world.agree(world.exchange(Ok(answers)))?;
     // Labels ascend, and so do their owners: the answers of all ranks are in the order of the questions.
-    for (number, answer) in here.values_mut().zip(answered.words.chunks_exact(2)) {
+    for (number, answer) in here.values_mut().zip(answered.words().chunks_exact(2)) {
         *number = pull(answer);
     }
     of.iter_mut().for_each(|label| *label = here[label]);
@@ -259,7 +260,7 @@ fn how_many(world: &World, numbers: &[u64]) -> Outcome<Vec<(u64, u64)>> {
     counts.iter().for_each(|(&number, &count)| push(&mut words, [number, count]));
     let all = world.agree(world.gather(&words))?;
     counts.clear();
-    for pair in all.words.chunks_exact(4) {
+    for pair in all.words().chunks_exact(4) {
         let [number, count]: [u64; 2] = pull(pair);
         *counts.entry(number).or_default() += count;
     }

@@ -66,7 +66,7 @@ pub(crate) fn combined_max(world: &World, mine: Option<Distance>) -> Outcome<Opt
     let mut words = Vec::new();
     push(&mut words, bits_of(mine));
     let all = world.agree(world.gather(&words))?;
-    let distances = (0..world.ranks()).filter_map(|rank| of_bits(pull(all.from(rank))));
+    let distances = (0..world.ranks()).filter_map(|rank| of_bits(pull(all.of(rank))));
     Ok(distances.fold(None, |greatest, distance| match greatest {
         Some(greatest) if greatest >= distance => Some(greatest),
         _ => Some(distance),

@@ -143,7 +143,7 @@ fn draw(world: &World, recipe: &Recipe) -> Outcome<ListedEdges> {
     });
     world.agree(drawn)?;
     let all = world.agree(world.gather(&counts))?;
-    let count_of = |part: usize| pull::<u64>(&all.from(part % world.ranks())[2 * (part / world.ranks())..]);
+    let count_of = |part: usize| pull::<u64>(&all.of(part % world.ranks())[2 * (part / world.ranks())..]);
     let weights = EdgeFractions::new(DEFAULT_SEED);
     let (mut lengths, mut count) = (Vec::new(), 0);
     world.agree(make_room("the lengths of edges", &mut lengths, edges.len()))?;
@@ -204,7 +204,7 @@ fn edges_of(world: &World, graph: &PartOfGraph<Unit>, list: &ListedEdges, roots:
             outgoing[owner].push((tail - graph.partition().starts()[owner]) as u32);
         }
         let incoming: Result<_> = world.exchange(Ok(outgoing));
-        for &tail in &world.agree(incoming)?.words {
+        for &tail in world.agree(incoming)?.words() {
             if let Some(count) = edges.get_mut(&found.of[tail as usize]) {
                 *count += 1;
             }

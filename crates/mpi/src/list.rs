@@ -9,6 +9,7 @@
 use std::path::Path;
 
 use warpath::formats::{EdgesByName, EdgesInAll, Numbering, StoredEdges};
+use warpath::parts::PartMail;
 use warpath::{Error, ReadOptions, Result};
 
 use crate::allocation::with_capacity;
@@ -46,7 +47,7 @@ pub(crate) fn read(world: &World, path: &Path, options: &ReadOptions) -> Outcome
             let mut words = Vec::new();
             push(&mut words, first);
             let starts = world.agree(world.gather(&words))?;
-            let mut starts: Vec<u64> = starts.words.chunks_exact(words_of::<u64>()).map(pull::<u64>).collect();
+            let mut starts: Vec<u64> = starts.words().chunks_exact(words_of::<u64>()).map(pull::<u64>).collect();
             let vertices = world.total(mine.len() as u64);
             starts.push(vertices);
             (Numbering::Table { names, numbers }, vertices, VertexNames::Owned { starts, names: mine })
@@ -91,7 +92,7 @@ struct Spread {
     /// The different names of this rank's range, ascending.
     mine: Vec<u64>,
     /// The names that came, in the order of the ranks.
-    came: crate::world::Incoming,
+    came: PartMail,
 }
 
 fn spread(world: &World, names: &[u64]) -> Outcome<Spread> {
@@ -101,7 +102,7 @@ fn spread(world: &World, names: &[u64]) -> Outcome<Spread> {
     let samples = SAMPLES.min(names.len());
     (0..samples).for_each(|k| push(&mut words, names[k * names.len() / samples]));
     let sampled = world.agree(world.gather(&words))?;
-    let mut sampled: Vec<u64> = sampled.words.chunks_exact(words_of::<u64>()).map(pull::<u64>).collect();
+    let mut sampled: Vec<u64> = sampled.words().chunks_exact(words_of::<u64>()).map(pull::<u64>).collect();
     sampled.sort_unstable();
     let begin = |rank: usize| match rank {
         0 => 0,
@@ -119,8 +120,8 @@ fn spread(world: &World, names: &[u64]) -> Outcome<Spread> {
     };
     let came = world.agree(world.exchange((0..world.ranks()).map(told).collect()))?;
     let collected = || {
-        let mut mine = with_capacity("the names of a rank", came.words.len() / words_of::<u64>())?;
-        mine.extend(came.words.chunks_exact(words_of::<u64>()).map(pull::<u64>));
+        let mut mine = with_capacity("the names of a rank", came.words().len() / words_of::<u64>())?;
+        mine.extend(came.words().chunks_exact(words_of::<u64>()).map(pull::<u64>));
         mine.sort_unstable();
         mine.dedup();
         mine.shrink_to_fit();
@@ -131,15 +132,9 @@ fn spread(world: &World, names: &[u64]) -> Outcome<Spread> {
 }
 
 /// The numbers of the names that this rank has sent, in their order.
-fn numbers_of(
-    world: &World,
-    mine: &[u64],
-    first: u64,
-    sent: &[usize],
-    came: &crate::world::Incoming,
-) -> Outcome<Vec<u64>> {
+fn numbers_of(world: &World, mine: &[u64], first: u64, sent: &[usize], came: &PartMail) -> Outcome<Vec<u64>> {
     let answer = |rank: usize| {
-        let asked = came.from(rank);
+        let asked = came.of(rank);
         let mut words = with_capacity("numbers for other ranks", asked.len())?;
         for name in asked.chunks_exact(words_of::<u64>()).map(pull::<u64>) {
             push(&mut words, first + mine.partition_point(|&other| other < name) as u64);
@@ -149,7 +144,7 @@ fn numbers_of(
     let answered = world.agree(world.exchange((0..world.ranks()).map(answer).collect()))?;
     let numbers = || {
         let mut numbers = with_capacity("the numbers of vertices", sent.iter().sum())?;
-        numbers.extend(answered.words.chunks_exact(words_of::<u64>()).map(pull::<u64>));
+        numbers.extend(answered.words().chunks_exact(words_of::<u64>()).map(pull::<u64>));
         Ok(numbers)
     };
     world.agree(numbers())

@@ -70,7 +70,7 @@ impl Names {
         let asked = world.agree(world.exchange(Ok(questions)))?;
         let answer = |rank: usize| {
             let mut words = Vec::new();
-            for question in asked.from(rank).chunks_exact(2) {
+            for question in asked.of(rank).chunks_exact(2) {
                 let name = self.own.name((pull::<u64>(question) - self.first) as VertexId);
                 words.push(name.len() as u32);
                 words.extend(name.as_bytes().chunks(4).map(|bytes| {
@@ -83,7 +83,7 @@ impl Names {
         };
         let answers: Vec<Vec<u32>> = (0..world.ranks()).map(answer).collect();
         let answered = world.agree(world.exchange(Ok(answers)))?;
-        let mut rest: Vec<&[u32]> = (0..world.ranks()).map(|rank| answered.from(rank)).collect();
+        let mut rest: Vec<&[u32]> = (0..world.ranks()).map(|rank| answered.of(rank)).collect();
         let mut next = |vertex: u64| -> Result<String> {
             let words = &mut rest[self.partition.owner(vertex)];
             let damaged = || Error::invalid("the name of a vertex came damaged from another rank");

@@ -56,7 +56,7 @@ impl Found {
         let mut words = Vec::new();
         push(&mut words, self.owned.start);
         let starts = world.agree(world.gather(&words))?;
-        let starts = starts.words.chunks_exact(words_of::<u64>()).map(pull::<u64>);
+        let starts = starts.words().chunks_exact(words_of::<u64>()).map(pull::<u64>);
         Ok(Partition::at(starts.chain([world.total(self.owned.end - self.owned.start)]).collect()))
     }
 
@@ -81,14 +81,14 @@ impl Found {
         }
         let asked = world.agree(world.exchange(Ok(questions)))?;
         let answer = |rank: usize| {
-            let asked = asked.from(rank);
+            let asked = asked.of(rank);
             let mut words = with_capacity("pointers to sources", asked.len() * words_of::<u64>())?;
             asked.iter().for_each(|&place| push(&mut words, pointers[place as usize]));
             Ok(words)
         };
         let answered = world.agree(world.exchange((0..world.ranks()).map(answer).collect()))?;
         // Owners ascend with the vertices.
-        Ok(answered.words.chunks_exact(words_of::<u64>()).map(pull::<u64>).collect())
+        Ok(answered.words().chunks_exact(words_of::<u64>()).map(pull::<u64>).collect())
     }
 }
 

@@ -20,7 +20,7 @@ impl Found {
                 self.follow(vertex).for_each(|vertex| push(&mut words, vertex));
             }
             let told = world.agree(world.gather(&words))?;
-            let mut vertices = told.words.chunks_exact(words_of::<u64>()).map(pull::<u64>);
+            let mut vertices = told.words().chunks_exact(words_of::<u64>()).map(pull::<u64>);
             let Some(leads_on) = vertices.next() else { return Ok(None) };
             backwards.extend(vertices);
             next = Some(leads_on).filter(|&vertex| vertex != END);

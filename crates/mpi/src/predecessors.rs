@@ -128,8 +128,8 @@ fn exchange<W: Weight>(
         push(&mut outgoing[owner], tails[ghost]);
     }
     let incoming = world.exchange(Ok(outgoing))?;
-    let mut came = with_capacity("vertices with predecessors", incoming.words.len() / WORDS)?;
-    for message in incoming.words.chunks_exact(WORDS) {
+    let mut came = with_capacity("vertices with predecessors", incoming.words().len() / WORDS)?;
+    for message in incoming.words().chunks_exact(WORDS) {
         let (vertex, tail) = (message[0] as usize, pull::<u64>(&message[1..]));
         tails[vertex] = tails[vertex].min(tail);
         came.push(vertex);

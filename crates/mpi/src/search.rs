@@ -153,8 +153,8 @@ impl Found {
         [exchange, wait, self.seconds.solve].iter().for_each(|&seconds| push(&mut words, seconds));
         let all = world.agree(world.gather(&words))?;
         let facts = |rank| {
-            let whole = |index: usize| pull::<u64>(&all.from(rank)[2 * index..]);
-            let seconds = |index: usize| pull::<f64>(&all.from(rank)[2 * index..]);
+            let whole = |index: usize| pull::<u64>(&all.of(rank)[2 * index..]);
+            let seconds = |index: usize| pull::<f64>(&all.of(rank)[2 * index..]);
             let traffic = Traffic {
                 bytes: whole(0),
                 messages: whole(1),

@@ -11,9 +11,10 @@ use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
 use mpi::datatype::{Equivalence, Partition, PartitionMut};
 use mpi::environment::{Threading, Universe};
 use mpi::topology::{Communicator, SimpleCommunicator};
+use warpath::parts::PartMail;
 use warpath::{Control, Error, ErrorKind, Result};
 
-use crate::allocation::{filled, with_capacity};
+use crate::allocation::with_capacity;
 use crate::watch::Watch;
 use crate::words::{pull, push};
 
@@ -70,20 +71,6 @@ impl Traffic {
             exchange: self.exchange - before.exchange,
             wait: self.wait - before.wait,
         }
-    }
-}
-
-/// Words from all ranks, in the order of the ranks.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Incoming {
-    pub(crate) words: Vec<u32>,
-    starts: Vec<usize>,
-}
-
-impl Incoming {
-    /// The words of one rank.
-    pub(crate) fn from(&self, rank: usize) -> &[u32] {
-        &self.words[self.starts[rank]..self.starts[rank + 1]]
     }
 }
 
@@ -252,53 +239,50 @@ impl World {
     /// # Errors
     ///
     /// Why the words could not be made, or [`Error::OutOfMemory`]; the ranks have then met, so that they may agree on it.
-    pub(crate) fn exchange(&self, outgoing: Result<Vec<Vec<u32>>>) -> Result<Incoming> {
-        match outgoing {
-            Ok(outgoing) => self.exchange_all(&outgoing),
-            Err(error) => self.exchange_all(&vec![Vec::new(); self.ranks]).and(Err(error)),
-        }
+    pub(crate) fn exchange(&self, outgoing: Result<Vec<Vec<u32>>>) -> Result<PartMail> {
+        let (mut mail, mut incoming) = (PartMail::default(), PartMail::default());
+        let made = outgoing.and_then(|outgoing| outgoing.into_iter().try_for_each(|words| mail.add(words)));
+        self.exchange_mail(made, &mut mail, &mut incoming)?;
+        Ok(incoming)
     }
 
-    fn exchange_all(&self, outgoing: &[Vec<u32>]) -> Result<Incoming> {
+    /// The same with memory that serves one exchange after another. `mail` has the words for each rank, if they were `made`.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::exchange`].
+    pub(crate) fn exchange_mail(&self, made: Result<()>, mail: &mut PartMail, incoming: &mut PartMail) -> Result<()> {
+        if made.is_err() {
+            mail.make_room(std::iter::repeat_n(0, self.ranks))?;
+        }
+        self.exchange_all(mail, incoming).and(made)
+    }
+
+    fn exchange_all(&self, mail: &PartMail, incoming: &mut PartMail) -> Result<()> {
         let start = Instant::now();
         let most = self.most_words.get();
-        let rounds_here = outgoing.iter().map(|words| words.len().div_ceil(most)).max().unwrap_or(0);
-        let announced: Vec<u64> = outgoing.iter().flat_map(|words| [words.len() as u64, rounds_here as u64]).collect();
+        let sent: Vec<&[u32]> = (0..self.ranks).map(|rank| mail.of(rank)).collect();
+        let rounds_here = sent.iter().map(|words| words.len().div_ceil(most)).max().unwrap_or(0);
+        let announced: Vec<u64> = sent.iter().flat_map(|words| [words.len() as u64, rounds_here as u64]).collect();
         let mut coming = vec![0_u64; 2 * self.ranks];
         let watched = self.watch.waits();
         self.communicator.all_to_all_into(&announced[..], &mut coming[..]);
         let waited = Instant::now();
         let lengths: Vec<usize> = coming.iter().step_by(2).map(|&words| words as usize).collect();
         let rounds = coming.iter().skip(1).step_by(2).max().copied().unwrap_or(0) as usize;
-        let mut starts = vec![0];
-        starts.extend(lengths.iter().scan(0, |end, length| {
-            *end += length;
-            Some(*end)
-        }));
-        let mut refused = None;
-        let mut words = Vec::new();
-        if rounds == 1 {
-            let sent: Vec<&[u32]> = outgoing.iter().map(Vec::as_slice).collect();
-            words = self.carry(&sent, &lengths);
-        } else if rounds > 1 {
-            words = filled("words from other ranks", starts[self.ranks], 0).unwrap_or_else(|error| {
-                refused = Some(error);
-                Vec::new()
-            });
-            for round in 0..rounds {
-                let piece = |length: usize| (round * most).min(length)..((round + 1) * most).min(length);
-                let sent: Vec<&[u32]> = outgoing.iter().map(|words| &words[piece(words.len())]).collect();
-                let came: Vec<usize> = lengths.iter().map(|&length| piece(length).len()).collect();
-                let mut received = &self.carry(&sent, &came)[..];
-                for (rank, &length) in lengths.iter().enumerate().filter(|_| refused.is_none()) {
-                    let (part, rest) = received.split_at(piece(length).len());
-                    words[starts[rank]..][piece(length)].copy_from_slice(part);
-                    received = rest;
-                }
+        let counts: Vec<usize> = sent.iter().map(|words| words.len()).collect();
+        let room = incoming.make_room(lengths.iter().copied());
+        let carried = match (rounds, room) {
+            (0, room) => room.map(drop),
+            (1, Ok(room)) => {
+                self.carry(mail.words(), &counts, room, &lengths);
+                Ok(())
             }
-        }
+            // A rank without room takes part, since the others send.
+            (_, room) => self.carry_in_rounds(rounds, &sent, room, &lengths),
+        };
         drop(watched);
-        let to_others = || outgoing.iter().enumerate().filter(|(rank, words)| *rank != self.rank && !words.is_empty());
+        let to_others = || sent.iter().enumerate().filter(|(rank, words)| *rank != self.rank && !words.is_empty());
         self.tally(|traffic| {
             traffic.bytes += to_others().map(|(_, words)| size_of_val(&words[..]) as u64).sum::<u64>();
             traffic.messages += to_others().count() as u64;
@@ -306,28 +290,53 @@ impl World {
             traffic.wait += (waited - start).as_secs_f64();
             traffic.exchange += waited.elapsed().as_secs_f64();
         });
-        match refused {
-            Some(error) => Err(error),
-            None => Ok(Incoming { words, starts }),
-        }
+        carried
     }
 
-    /// One round of an exchange, of pieces that MPI's counts have room for; returns the words in the order of the ranks.
-    fn carry(&self, sent: &[&[u32]], came: &[usize]) -> Vec<u32> {
+    /// An exchange in rounds, of pieces that MPI's counts have room for. Without room what comes is left out.
+    fn carry_in_rounds(
+        &self,
+        rounds: usize,
+        sent: &[&[u32]],
+        room: Result<&mut [u32]>,
+        lengths: &[usize],
+    ) -> Result<()> {
+        let most = self.most_words.get();
+        let piece = |round: usize, length: usize| (round * most).min(length)..((round + 1) * most).min(length);
+        let (mut room, refused) = match room {
+            Ok(room) => (Some(room), None),
+            Err(error) => (None, Some(error)),
+        };
+        for round in 0..rounds {
+            let pieces: Vec<&[u32]> = sent.iter().map(|words| &words[piece(round, words.len())]).collect();
+            let counts: Vec<usize> = pieces.iter().map(|words| words.len()).collect();
+            let came: Vec<usize> = lengths.iter().map(|&length| piece(round, length).len()).collect();
+            let mut received = vec![0; came.iter().sum()];
+            self.carry(&pieces.concat(), &counts, &mut received, &came);
+            let (mut start, mut left) = (0, &received[..]);
+            for &length in lengths {
+                let (part, rest) = left.split_at(piece(round, length).len());
+                if let Some(room) = &mut room {
+                    room[start..][piece(round, length)].copy_from_slice(part);
+                }
+                (start, left) = (start + length, rest);
+            }
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Sends each rank so many words, one after another, and takes so many from each.
+    fn carry(&self, sent: &[u32], sent_counts: &[usize], received: &mut [u32], came_counts: &[usize]) {
         let counts = |lengths: &[usize]| lengths.iter().map(|&length| length as i32).collect::<Vec<i32>>();
         let displacements = |counts: &[i32]| {
             let before = counts.iter().scan(0, |end, count| Some(std::mem::replace(end, *end + count)));
             before.collect::<Vec<i32>>()
         };
-        let sent_counts = counts(&sent.iter().map(|words| words.len()).collect::<Vec<_>>());
-        let came_counts = counts(came);
+        let (sent_counts, came_counts) = (counts(sent_counts), counts(came_counts));
         let (sent_at, came_at) = (displacements(&sent_counts), displacements(&came_counts));
-        let sent = sent.concat();
-        let mut received = vec![0_u32; came.iter().sum()];
-        let partition = Partition::new(&sent[..], sent_counts, sent_at);
-        let mut places = PartitionMut::new(&mut received[..], came_counts, came_at);
+        let partition = Partition::new(sent, sent_counts, sent_at);
+        let mut places = PartitionMut::new(received, came_counts, came_at);
         self.communicator.all_to_all_varcount_into(&partition, &mut places);
-        received
     }
 
     /// The words of all ranks, in the order of the ranks, for each rank.
@@ -335,7 +344,7 @@ impl World {
     /// # Errors
     ///
     /// As [`World::exchange`].
-    pub(crate) fn gather(&self, words: &[u32]) -> Result<Incoming> {
+    pub(crate) fn gather(&self, words: &[u32]) -> Result<PartMail> {
         let copies = || {
             let mut outgoing = with_capacity("words for other ranks", self.ranks)?;
             outgoing.resize(self.ranks, words.to_vec());
@@ -364,7 +373,7 @@ impl World {
         let mut words = Vec::new();
         push(&mut words, mine);
         let all = self.gather(&words)?;
-        Ok((0..self.rank).map(|rank| pull::<u64>(all.from(rank))).sum())
+        Ok((0..self.rank).map(|rank| pull::<u64>(all.of(rank))).sum())
     }
 
     /// The words of rank 0, for each rank.

@@ -2,6 +2,7 @@
 
 use warpath::Result;
 use warpath::graph::Unit;
+use warpath::parts::PartMail;
 
 use super::{Local, Size};
 use crate::allocation::{filled, with_capacity};
@@ -74,7 +75,7 @@ impl Local for OnCores<'_> {
         Ok(Size { vertices: (self.frontier.len() + hubs) as u64, arcs })
     }
 
-    fn expand(&mut self) -> Result<Vec<Vec<u32>>> {
+    fn expand(&mut self, mail: &mut PartMail) -> Result<()> {
         let graph = self.graph;
         let (owned, rows) = (graph.owned_count(), graph.rows());
         let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); graph.partition().ranks()];
@@ -95,7 +96,8 @@ impl Local for OnCores<'_> {
             }
         }
         (self.frontier, self.hubs) = (frontier, hubs);
-        Ok(outgoing)
+        mail.clear();
+        outgoing.into_iter().try_for_each(|words| mail.add(words))
     }
 
     fn receive(&mut self, vertices: &[u32]) -> Result<()> {
@@ -103,22 +105,18 @@ impl Local for OnCores<'_> {
         Ok(())
     }
 
-    fn tell_frontier(&mut self) -> Result<Vec<Vec<u32>>> {
+    fn tell_frontier(&mut self, mail: &mut PartMail) -> Result<()> {
         self.frontier_bits.clear();
         for &vertex in self.frontier.iter().chain(&self.hubs) {
             self.frontier_bits.insert(vertex as usize);
         }
-        let told = |rank: usize| {
-            let wanted = self.graph.subscribed_by(rank);
-            let mut bits = with_capacity("bits for another rank", wanted.len().div_ceil(32))?;
-            bits.extend(wanted.chunks(32).map(|some| {
-                let bit =
-                    |(place, &vertex): (usize, &u32)| u32::from(self.frontier_bits.contains(vertex as usize)) << place;
-                some.iter().enumerate().map(bit).sum::<u32>()
-            }));
-            Ok(bits)
-        };
-        (0..self.graph.partition().ranks()).map(told).collect()
+        mail.clear();
+        (0..self.graph.partition().ranks()).try_for_each(|rank| {
+            let bit =
+                |(place, &vertex): (usize, &u32)| u32::from(self.frontier_bits.contains(vertex as usize)) << place;
+            let word = |some: &[u32]| some.iter().enumerate().map(bit).sum::<u32>();
+            mail.add(self.graph.subscribed_by(rank).chunks(32).map(word))
+        })
     }
 
     fn look_up(&mut self, ghosts: &[u32]) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use warpath::Result;
 use warpath::graph::Unit;
-use warpath::parts::BfsPart;
+use warpath::parts::{BfsPart, PartMail};
 
 use super::{Local, Size};
 use crate::graph::PartOfGraph;
@@ -23,16 +23,16 @@ impl Local for &mut BfsPart {
         Ok(Size { vertices, arcs })
     }
 
-    fn expand(&mut self) -> Result<Vec<Vec<u32>>> {
-        BfsPart::expand(self)
+    fn expand(&mut self, mail: &mut PartMail) -> Result<()> {
+        BfsPart::expand(self, mail)
     }
 
     fn receive(&mut self, vertices: &[u32]) -> Result<()> {
         BfsPart::receive(self, vertices)
     }
 
-    fn tell_frontier(&mut self) -> Result<Vec<Vec<u32>>> {
-        BfsPart::tell_frontier(self)
+    fn tell_frontier(&mut self, mail: &mut PartMail) -> Result<()> {
+        BfsPart::tell_frontier(self, mail)
     }
 
     fn look_up(&mut self, ghosts: &[u32]) -> Result<()> {

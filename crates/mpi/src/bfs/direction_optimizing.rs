@@ -16,10 +16,11 @@
 //! Distributed memory breadth-first search revisited, MTAAP 2013.
 
 use warpath::Result;
+use warpath::parts::PartMail;
 
-use super::{Search, top_down};
+use super::{Mail, Search, top_down};
 use crate::algorithm::RankAlgorithm;
-use crate::allocation::{filled, with_capacity};
+use crate::allocation::filled;
 use crate::world::{Outcome, World};
 
 pub(super) const INFO: RankAlgorithm = RankAlgorithm {
@@ -60,13 +61,17 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
 
 /// Finds the next level from the vertices that are not reached.
 fn look_up(world: &World, search: &mut Search<'_>) -> Result<()> {
-    let told = search.local.tell_frontier().and_then(|told| told.into_iter().map(message_of).collect());
-    let incoming = world.exchange(told)?;
+    let Mail { bits, outgoing, incoming } = &mut search.mail;
+    let told = search.local.tell_frontier(bits).and_then(|()| {
+        outgoing.clear();
+        (0..bits.parts()).try_for_each(|rank| add_message(outgoing, bits.of(rank)))
+    });
+    world.exchange_mail(told, outgoing, incoming)?;
     let graph = search.graph;
     let mut ghosts = filled("the frontier on other ranks", graph.ghosts().div_ceil(32), 0_u32)?;
     for rank in 0..world.ranks() {
         let first = graph.ghosts_of(rank).start - graph.rows();
-        match incoming.from(rank) {
+        match incoming.of(rank) {
             [] => {}
             [AS_PLACES, places @ ..] => places.iter().for_each(|&place| {
                 let ghost = first + place as usize;
@@ -78,24 +83,22 @@ fn look_up(world: &World, search: &mut Search<'_>) -> Result<()> {
     search.local.look_up(&ghosts)
 }
 
-/// Bits as a message: nothing if none is set; the places of those that are, if that is shorter.
-fn message_of(bits: Vec<u32>) -> Result<Vec<u32>> {
+/// Adds bits as a message to the next rank: nothing if none is set; the places of those that are, if that is shorter.
+fn add_message(mail: &mut PartMail, bits: &[u32]) -> Result<()> {
     let places: usize = bits.iter().map(|word| word.count_ones() as usize).sum();
-    let mut message =
-        with_capacity("a message to another rank", if places > 0 { 1 + places.min(bits.len()) } else { 0 })?;
-    if places > 0 && places < bits.len() {
-        message.push(AS_PLACES);
-        for (index, &word) in (0..).zip(&bits) {
+    if places == 0 {
+        mail.add([])
+    } else if places < bits.len() {
+        let places = (0..).zip(bits).flat_map(|(index, &word)| {
             let rest = std::iter::successors((word != 0).then_some(word), |rest| {
                 Some(rest & (rest - 1)).filter(|&rest| rest != 0)
             });
-            message.extend(rest.map(|rest| index * 32 + rest.trailing_zeros()));
-        }
-    } else if places > 0 {
-        message.push(AS_BITS);
-        message.extend(bits);
+            rest.map(move |rest| index * 32 + rest.trailing_zeros())
+        });
+        mail.add(std::iter::once(AS_PLACES).chain(places))
+    } else {
+        mail.add(std::iter::once(AS_BITS).chain(bits.iter().copied()))
     }
-    Ok(message)
 }
 
 /// Adds bits to a set from a place on. Those beyond the end of the set are 0.
@@ -117,10 +120,12 @@ mod tests {
 
     #[test]
     fn messages_are_the_shorter_of_bits_and_places() {
-        assert!(message_of(vec![0, 0]).unwrap().is_empty());
-        assert_eq!(message_of(vec![0, 1 << 3, 0]).unwrap(), [AS_PLACES, 35]);
-        assert_eq!(message_of(vec![5, 0]).unwrap(), [AS_BITS, 5, 0]);
-        assert_eq!(message_of(vec![5, 0, 0, 1 << 31]).unwrap(), [AS_PLACES, 0, 2, 127]);
+        let mut mail = PartMail::default();
+        for bits in [&[0, 0][..], &[0, 1 << 3, 0], &[5, 0], &[5, 0, 0, 1 << 31]] {
+            add_message(&mut mail, bits).unwrap();
+        }
+        let messages: Vec<&[u32]> = (0..mail.parts()).map(|rank| mail.of(rank)).collect();
+        assert_eq!(messages, [&[][..], &[AS_PLACES, 35], &[AS_BITS, 5, 0], &[AS_PLACES, 0, 2, 127]]);
     }
 
     #[test]

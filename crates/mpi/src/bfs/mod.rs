@@ -10,7 +10,7 @@ mod top_down;
 
 pub(crate) use direction_optimizing::{ARCS_SHARE, VERTICES_SHARE};
 use warpath::graph::Unit;
-use warpath::parts::BfsPart;
+use warpath::parts::{BfsPart, PartMail};
 use warpath::{Error, Result};
 
 use crate::algorithm::RankAlgorithm;
@@ -25,15 +25,15 @@ trait Local {
     /// The size of the frontier here: a hub counts on the rank that answers for it, its arcs where they lie.
     fn size(&mut self) -> Result<Size>;
 
-    /// Finds the next level from the frontier: gives owned heads their level, and notes hubs. Returns for each rank the numbers there
+    /// Finds the next level from the frontier: gives owned heads their level, and notes hubs. Fills `mail` with the numbers, at each rank,
     /// of the ghosts that were met for the first time.
-    fn expand(&mut self) -> Result<Vec<Vec<u32>>>;
+    fn expand(&mut self, mail: &mut PartMail) -> Result<()>;
 
     /// Gives owned vertices that others met the next level, unless they have one.
     fn receive(&mut self, vertices: &[u32]) -> Result<()>;
 
-    /// For each rank a bit for each of its ghosts that this rank owns, whether it is in the frontier.
-    fn tell_frontier(&mut self) -> Result<Vec<Vec<u32>>>;
+    /// Fills `mail` with a bit for each ghost of each rank that this rank owns, whether it is in the frontier.
+    fn tell_frontier(&mut self, mail: &mut PartMail) -> Result<()>;
 
     /// Finds the next level from the vertices without one. There is a bit for each ghost, whether it is in the frontier.
     fn look_up(&mut self, ghosts: &[u32]) -> Result<()>;
@@ -60,7 +60,7 @@ pub(crate) fn search(
         Some(part) => device::start(part, graph, sources),
         None => cores::start(graph, sources),
     };
-    let mut search = Search { graph, local: world.agree(local)?, failure: None };
+    let mut search = Search { graph, local: world.agree(local)?, mail: Mail::default(), failure: None };
     if algorithm.name == direction_optimizing::INFO.name {
         direction_optimizing::run(world, &mut search)?;
     } else {
@@ -73,8 +73,17 @@ pub(crate) fn search(
 struct Search<'g> {
     graph: &'g PartOfGraph<Unit>,
     local: Box<dyn Local + 'g>,
+    mail: Mail,
     /// Why this rank can't go on, until the ranks agree on it.
     failure: Option<Error>,
+}
+
+/// What was sent and what came, and bits before they become messages: memory that serves one level after another.
+#[derive(Debug, Default)]
+struct Mail {
+    outgoing: PartMail,
+    incoming: PartMail,
+    bits: PartMail,
 }
 
 /// The size of a frontier.

@@ -12,7 +12,7 @@
 
 use warpath::Result;
 
-use super::Search;
+use super::{Mail, Search};
 use crate::algorithm::RankAlgorithm;
 use crate::world::{Outcome, World};
 
@@ -32,6 +32,8 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
 
 /// Finds the next level from the frontier.
 pub(super) fn expand(world: &World, search: &mut Search<'_>) -> Result<()> {
-    let incoming = world.exchange(search.local.expand())?;
-    search.local.receive(&incoming.words)
+    let Mail { outgoing, incoming, .. } = &mut search.mail;
+    let expanded = search.local.expand(outgoing);
+    world.exchange_mail(expanded, outgoing, incoming)?;
+    search.local.receive(incoming.words())
 }

@@ -89,8 +89,8 @@ fn collect<W: Weight>(world: &World, source: &Source<'_>, partition: &Partition)
         };
         more = world.agree(drawn)?;
         let received = world.exchange(Ok(outgoing)).and_then(|incoming| {
-            make_room("arcs before they are sorted", &mut arcs, incoming.words.len())?;
-            arcs.extend_from_slice(&incoming.words);
+            make_room("arcs before they are sorted", &mut arcs, incoming.words().len())?;
+            arcs.extend_from_slice(incoming.words());
             Ok(())
         });
         world.agree(received)?;
@@ -146,8 +146,8 @@ fn find_hubs<W: Weight>(world: &World, rows: &WideRows<W>, first: u64, arcs: u64
         (0..count).filter(|&row| bits(row) >= least_bits).for_each(|row| push(&mut words, first + row as u64));
     }
     let listed = world.gather(&words).and_then(|gathered| {
-        let mut ids = with_capacity("the list of hubs", gathered.words.len() / words_of::<u64>())?;
-        ids.extend(gathered.words.chunks_exact(words_of::<u64>()).map(pull::<u64>));
+        let mut ids = with_capacity("the list of hubs", gathered.words().len() / words_of::<u64>())?;
+        ids.extend(gathered.words().chunks_exact(words_of::<u64>()).map(pull::<u64>));
         SortedIds::new(ids, vertices)
     });
     world.agree(listed)
@@ -171,7 +171,7 @@ fn spread_hubs<W: Weight>(
     }
     let incoming = world.agree(world.exchange(Ok(outgoing)))?;
     let spread = || {
-        let of_hubs = WideRows::<W>::sorted(hubs.len(), &incoming.words)?;
+        let of_hubs = WideRows::<W>::sorted(hubs.len(), incoming.words())?;
         let kept = |row: &usize| hubs.find(first + *row as u64).is_none();
         let arcs = (0..count).filter(kept).map(|row| rows.degree(row)).sum::<u64>() + of_hubs.heads.len() as u64;
         let mut all = WideRows {
@@ -238,7 +238,7 @@ fn subscribe(
     ghosts: &SortedIds,
     ghost_starts: &[usize],
     partition: &Partition,
-) -> Result<crate::world::Incoming> {
+) -> Result<warpath::parts::PartMail> {
     let wanted = |rank: usize| {
         let of_rank = &ghosts.ids()[ghost_starts[rank]..ghost_starts[rank + 1]];
         let mut words = with_capacity("vertices of other ranks", of_rank.len())?;

@@ -26,11 +26,11 @@ pub use partition::Partition;
 use sorted_ids::SortedIds;
 use warpath::Result;
 use warpath::graph::Weight;
-use warpath::parts::PartRows;
+use warpath::parts::{PartMail, PartRows};
 
 use crate::allocation::{filled, with_capacity};
 use crate::words::{pull, push, words_of};
-use crate::world::{Incoming, Outcome, Reduction, World};
+use crate::world::{Outcome, Reduction, World};
 
 /// A rank's part of a graph.
 ///
@@ -57,7 +57,7 @@ pub struct PartOfGraph<W> {
     /// Where the ghosts of each rank begin, and where the last ones end.
     ghost_starts: Vec<usize>,
     /// Which owned vertices each rank has as ghosts, in the order of its ghosts.
-    subscribers: Incoming,
+    subscribers: PartMail,
     offsets: Vec<u64>,
     heads: Vec<u32>,
     weights: Vec<W>,
@@ -206,7 +206,7 @@ impl<W: Weight> PartOfGraph<W> {
 
     /// The owned vertices that a rank has as ghosts, in the order of its ghosts.
     pub(crate) fn subscribed_by(&self, rank: usize) -> &[u32] {
-        self.subscribers.from(rank)
+        self.subscribers.of(rank)
     }
 
     /// The vertex of the graph that has this state.
@@ -271,7 +271,7 @@ impl<W: Weight> PartOfGraph<W> {
         let incoming = world.exchange(outgoing)?;
         for rank in 0..world.ranks() {
             let states = &mut states[self.ghosts_of(rank)];
-            for (state, words) in states.iter_mut().zip(incoming.from(rank).chunks_exact(words_of::<T>())) {
+            for (state, words) in states.iter_mut().zip(incoming.of(rank).chunks_exact(words_of::<T>())) {
                 *state = pull(words);
             }
         }

@@ -2,6 +2,7 @@
 
 use warpath::Result;
 use warpath::graph::{DistanceValue, MinPlus, Weight};
+use warpath::parts::PartMail;
 
 use super::Local;
 use super::buckets::{Buckets, Width};
@@ -142,7 +143,7 @@ impl<L: MinPlus> Local<L> for OnCores<'_, L> {
         Ok(())
     }
 
-    fn collect(&mut self) -> Result<Vec<Vec<u32>>> {
+    fn collect(&mut self, mail: &mut PartMail) -> Result<()> {
         let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); self.graph.partition().ranks()];
         for ghost in self.nearer_ghosts.drain(..) {
             let ghost = ghost as usize;
@@ -151,7 +152,8 @@ impl<L: MinPlus> Local<L> for OnCores<'_, L> {
             outgoing[owner].push(number);
             push(&mut outgoing[owner], self.distances[ghost]);
         }
-        Ok(outgoing)
+        mail.clear();
+        outgoing.into_iter().try_for_each(|words| mail.add(words))
     }
 
     fn receive(&mut self, messages: &[u32]) -> Result<()> {

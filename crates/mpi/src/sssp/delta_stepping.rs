@@ -20,7 +20,7 @@
 
 use mpi::datatype::Equivalence;
 use warpath::graph::{DistanceValue, MinPlus, Weight, WeightKind};
-use warpath::parts::SsspPart;
+use warpath::parts::{PartMail, SsspPart};
 use warpath::{Error, Result};
 
 use super::buckets::{NOTHING, Width};
@@ -54,7 +54,7 @@ where
         Some(part) => device::start(part, graph, width, width_for(graph, 1.0).min(delta), sources),
         None => cores::start(graph, width, sources),
     };
-    let mut search = Search::<L> { local: world.agree(local)?, failure: None, hubs };
+    let mut search = Search::<L> { local: world.agree(local)?, mail: Mail::default(), failure: None, hubs };
     let leaves_heavy = search.local.leaves_heavy();
     let mut bucket = search.lowest(world)?;
     while bucket != NOTHING {
@@ -103,9 +103,17 @@ fn wider(ranks: usize, on_gpus: bool) -> f64 {
     }
 }
 
+/// What was sent and what came: memory that serves one round after another.
+#[derive(Debug, Default)]
+struct Mail {
+    outgoing: PartMail,
+    incoming: PartMail,
+}
+
 /// A search of all ranks.
 struct Search<'g, L: MinPlus> {
     local: Box<dyn Local<L> + 'g>,
+    mail: Mail,
     /// Why this rank can't go on, until the ranks agree on it.
     failure: Option<Error>,
     hubs: usize,
@@ -134,8 +142,10 @@ where
 
     /// Sends what came nearer to its owners, and reduces the distances of hubs if any came nearer.
     fn meet(&mut self, world: &World, relaxed: Result<()>) -> Outcome<Met> {
-        let outgoing = relaxed.and_then(|()| self.local.collect());
-        let received = world.exchange(outgoing).and_then(|incoming| self.local.receive(&incoming.words));
+        let Mail { outgoing, incoming } = &mut self.mail;
+        let collected = relaxed.and_then(|()| self.local.collect(outgoing));
+        let exchanged = world.exchange_mail(collected, outgoing, incoming);
+        let received = exchanged.and_then(|()| self.local.receive(incoming.words()));
         self.noted(received);
         let met = self.news(world)?;
         if met.hubs_came_nearer {

@@ -2,7 +2,7 @@
 
 use warpath::Result;
 use warpath::graph::MinPlus;
-use warpath::parts::SsspPart;
+use warpath::parts::{PartMail, SsspPart};
 
 use super::Local;
 use super::buckets::{NOTHING, Width};
@@ -40,8 +40,8 @@ impl<L: MinPlus> Local<L> for OnDevice<'_, L> {
         Ok(())
     }
 
-    fn collect(&mut self) -> Result<Vec<Vec<u32>>> {
-        self.part.collect_mail()
+    fn collect(&mut self, mail: &mut PartMail) -> Result<()> {
+        self.part.collect_mail(mail)
     }
 
     fn receive(&mut self, messages: &[u32]) -> Result<()> {

@@ -10,6 +10,7 @@ mod device;
 pub(crate) use delta_stepping::search;
 use warpath::Result;
 use warpath::graph::MinPlus;
+use warpath::parts::PartMail;
 
 use crate::algorithm::RankAlgorithm;
 
@@ -27,8 +28,8 @@ trait Local<L: MinPlus> {
     /// The bucket is settled on all ranks: relaxes what was left.
     fn leave_bucket(&mut self) -> Result<()>;
 
-    /// For each rank the ghosts that came nearer since they were last sent: for each its number there and its distance.
-    fn collect(&mut self) -> Result<Vec<Vec<u32>>>;
+    /// Fills `mail` with the ghosts that came nearer since they were last sent: the number of each at its rank, and its distance.
+    fn collect(&mut self, mail: &mut PartMail) -> Result<()>;
 
     /// Takes in such messages.
     fn receive(&mut self, messages: &[u32]) -> Result<()>;

@@ -21,9 +21,9 @@ pub(crate) trait MinPlusOnDevice: MinPlus {
     const REPEATS: bool = false;
     /// A distance as the device has it: unsigned, in order.
     fn on_device(distance: Self::Distance) -> u64;
-    /// The distances in this array.
-    fn read(pool: &Pool, distances: DeviceSlice<u32>) -> Result<Vec<Self::Distance>> {
-        pool.read(distances.cast())
+    /// The distances in these arrays, one after another.
+    fn read(arrays: &[(&Pool, DeviceSlice<u32>)]) -> Result<Vec<Self::Distance>> {
+        Pool::read_all(&arrays.iter().map(|(pool, distances)| (*pool, distances.cast())).collect::<Vec<_>>())
     }
     /// A distance from a cell of integers, which is in range.
     fn of_integer(cell: i64) -> Self::Distance;
@@ -59,8 +59,9 @@ on_device!(
     [U16, I32, I64],
     |d| d.key(),
     const SIGNED_CELLS: &'static [Cell] = &[Cell::I32, Cell::I64];,
-    fn read(pool: &Pool, distances: DeviceSlice<u32>) -> Result<Vec<i64>> {
-        Ok(pool.read(distances.cast::<u64>())?.into_iter().map(i64::from_key).collect())
+    fn read(arrays: &[(&Pool, DeviceSlice<u32>)]) -> Result<Vec<i64>> {
+        let keys = arrays.iter().map(|(pool, distances)| (*pool, distances.cast::<u64>()));
+        Ok(Pool::read_all(&keys.collect::<Vec<_>>())?.into_iter().map(i64::from_key).collect())
     }
 );
 // A cutoff may be -0.

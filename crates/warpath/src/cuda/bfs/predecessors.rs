@@ -10,11 +10,11 @@
 //! prepared here; the ids in them come from a `Csr` or from `resident/adoption.rs`, which have checked them, or from
 //! sources that were checked.
 
+use crate::Result;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{LaunchShape, arguments, images};
 use crate::cuda::graph::Arcs;
 use crate::graph::{NO_VERTEX, VertexId};
-use crate::{Result, memory};
 
 /// What the last search has found.
 #[derive(Debug, Clone)]
@@ -48,18 +48,9 @@ impl<'p> DeviceLevels<'p> {
     /// The levels, [`UNREACHED`](crate::problems::UNREACHED) where there is none.
     pub(crate) fn levels(&self) -> Result<Vec<u32>> {
         let vertices = self.derivation.map_or(self.levels.length(), |(_, predecessors)| predecessors.length());
-        if self.further.is_empty() {
-            return self.pool.read(self.levels.part(0, vertices));
-        }
-        let all = vertices + self.further.iter().map(|(_, levels)| levels.length()).sum::<u64>();
-        let mut found = memory::filled("the array of levels", all as usize, 0)?;
-        let mut rest = &mut found[..];
-        for (pool, levels) in std::iter::once(&(self.pool, self.levels)).chain(&self.further) {
-            let (here, later) = rest.split_at_mut(levels.length() as usize);
-            pool.read_into(*levels, here)?;
-            rest = later;
-        }
-        Ok(found)
+        let mut arrays = vec![(self.pool, self.levels.part(0, vertices))];
+        arrays.extend(&self.further);
+        Pool::read_all(&arrays)
     }
 
     /// Derives the predecessors, and waits until that is done; returns where they are, [`NO_VERTEX`] where there is none, or

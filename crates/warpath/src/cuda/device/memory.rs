@@ -11,6 +11,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Arc;
+use std::thread;
 
 use bytemuck::Pod;
 
@@ -129,12 +130,35 @@ impl Pool {
 
     /// The values of an array, once the device has come here.
     pub(crate) fn read<T: Pod + Send>(&self, slice: DeviceSlice<T>) -> Result<Vec<T>> {
-        self.check(slice, 0);
-        let length = slice.length() as usize;
+        Pool::read_all(&[(self, slice)])
+    }
+
+    /// The values of arrays one after another, once their devices have come here. Several devices copy at once.
+    pub(crate) fn read_all<T: Pod + Send>(arrays: &[(&Pool, DeviceSlice<T>)]) -> Result<Vec<T>> {
+        let length = arrays.iter().map(|(_, slice)| slice.length() as usize).sum();
         let mut values = on_huge_pages(memory::with_capacity("an array from the device", length)?);
-        let room = &mut values.spare_capacity_mut()[..length];
-        // SAFETY: the array is in this pool and has that many values.
-        unsafe { self.device.staging().download(&*self.device, room, slice.address(), Stream::Work)? };
+        let mut room = &mut values.spare_capacity_mut()[..length];
+        let read = |pool: &Pool, slice: DeviceSlice<T>, room: &mut [MaybeUninit<T>]| {
+            pool.check(slice, 0);
+            // SAFETY: the array is in this pool and has that many values.
+            unsafe { pool.device.staging().download(&*pool.device, room, slice.address(), Stream::Work) }
+        };
+        if let &[(pool, slice)] = arrays {
+            read(pool, slice, room)?;
+        } else {
+            thread::scope(|scope| {
+                let mut readers = Vec::new();
+                for &(pool, slice) in arrays {
+                    let here = room.split_off_mut(..slice.length() as usize).unwrap_or_default();
+                    let reader = thread::Builder::new().spawn_scoped(scope, move || read(pool, slice, here));
+                    readers.push(reader.map_err(|error| memory::no_threads(1, error))?);
+                }
+                let done = readers
+                    .into_iter()
+                    .map(|reader| reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+                done.fold(Ok(()), Result::and)
+            })?;
+        }
         // SAFETY: all of them have been written.
         unsafe { values.set_len(length) };
         Ok(values)

@@ -18,7 +18,7 @@
 
 use std::sync::Arc;
 
-use super::mail::Mailbox;
+use super::mail::{Mailbox, PartMail};
 use super::{PartDevice, PartExtent, PartRows, check_numbers, everywhere};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -243,18 +243,18 @@ impl BfsPart {
         Ok(frontier)
     }
 
-    /// Expands the frontier; the numbers of the ghosts that were met for the first time, for each part.
+    /// Expands the frontier; fills `mail` with the numbers of the ghosts that were met for the first time.
     ///
     /// # Errors
     ///
-    /// Errors of the device.
-    pub fn expand(&mut self) -> Result<Vec<Vec<u32>>> {
+    /// Errors of the device, and [`Error::OutOfMemory`].
+    pub fn expand(&mut self, mail: &mut PartMail) -> Result<()> {
         self.clear_next()?;
         self.launch(self.kernels.expand, arguments![self.argument()])?;
-        let (mail, ghosts) = (self.arrays.mail.argument(), self.extent.ghosts as u32);
-        let post = || self.launch(self.kernels.post, arguments![mail, self.argument(), ghosts]);
-        let pack = |count| self.launch(self.kernels.pack, arguments![mail, count]);
-        self.arrays.mail.collect(&self.pool, post, pack)
+        let (argument, ghosts) = (self.arrays.mail.argument(), self.extent.ghosts as u32);
+        let post = || self.launch(self.kernels.post, arguments![argument, self.argument(), ghosts]);
+        let pack = |count| self.launch(self.kernels.pack, arguments![argument, count]);
+        self.arrays.mail.collect(&self.pool, mail, post, pack)
     }
 
     /// Takes in owned vertices that other parts met: those without a level are in the next frontier.
@@ -274,21 +274,21 @@ impl BfsPart {
         })
     }
 
-    /// For each part, a bit for each of its subscribers, whether it is in the frontier: 32 in a word, the lowest bit first.
+    /// Fills `mail` with a bit for each subscriber of each part, whether it is in the frontier: 32 in a word, the lowest bit first.
     ///
     /// # Errors
     ///
-    /// Errors of the device.
-    pub fn tell_frontier(&mut self) -> Result<Vec<Vec<u32>>> {
+    /// Errors of the device, and [`Error::OutOfMemory`].
+    pub fn tell_frontier(&mut self, mail: &mut PartMail) -> Result<()> {
         let Arrays { subscribers, told, .. } = self.arrays;
         let words = self.told_starts[self.told_starts.len() - 1];
-        let count = (words * 32) as u32;
+        let room = mail.make_room(self.told_starts.windows(2).map(|pair| pair[1] - pair[0]))?;
         if words == 0 {
-            return Ok(vec![Vec::new(); self.told_starts.len() - 1]);
+            return Ok(());
         }
+        let count = (words * 32) as u32;
         self.launch(self.kernels.tell, arguments![self.argument(), subscribers, told, count])?;
-        let all = self.pool.read(told.part(0, words as u64))?;
-        Ok(self.told_starts.windows(2).map(|pair| all[pair[0]..pair[1]].to_vec()).collect())
+        self.pool.read_into(told.part(0, words as u64), room)
     }
 
     /// Finds the next level from the vertices without one. `ghosts` has a bit for each ghost, whether it is in the frontier.

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
-use super::mail::Mailbox;
+use super::mail::{Mailbox, PartMail};
 use super::{PartDevice, PartExtent, PartRows, check_numbers, everywhere};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -260,16 +260,16 @@ impl<L: MinPlus> SsspPart<L> {
         unsafe { self.pool.device().launch(self.kernels.relax, &shape, arguments![self.argument()]) }
     }
 
-    /// The messages about ghosts that came nearer, for each part: the number of the vertex there, and its distance.
+    /// Fills `mail` with messages about ghosts that came nearer: the number of the vertex in its part, and its distance.
     ///
     /// # Errors
     ///
-    /// Errors of the device.
-    pub fn collect_mail(&mut self) -> Result<Vec<Vec<u32>>> {
-        let (mail, ghosts) = (self.arrays.mail.argument(), self.extent.ghosts as u32);
-        let post = || self.launch(self.kernels.post, arguments![mail, self.argument(), ghosts]);
-        let pack = |count| self.launch(self.kernels.pack, arguments![mail, self.argument(), count]);
-        self.arrays.mail.collect(&self.pool, post, pack)
+    /// Errors of the device, and [`Error::OutOfMemory`].
+    pub fn collect_mail(&mut self, mail: &mut PartMail) -> Result<()> {
+        let (argument, ghosts) = (self.arrays.mail.argument(), self.extent.ghosts as u32);
+        let post = || self.launch(self.kernels.post, arguments![argument, self.argument(), ghosts]);
+        let pack = |count| self.launch(self.kernels.pack, arguments![argument, self.argument(), count]);
+        self.arrays.mail.collect(&self.pool, mail, post, pack)
     }
 
     /// Takes in such messages from other parts.
@@ -325,13 +325,15 @@ impl<L: MinPlus> SsspPart<L> {
         if distances.len() as u64 != self.extent.hubs {
             return Err(Error::invalid("hubs have a distance each"));
         }
-        let words = self.semiring.words() as usize;
-        let in_words = |distance: L::Distance| {
-            let is_reached = distance != L::Distance::UNREACHABLE;
-            let bits = if is_reached { raw(distance) } else { self.semiring.unreachable() };
-            [bits as u32, (bits >> 32) as u32].into_iter().take(words)
+        let of_device = |distance: L::Distance| match distance == L::Distance::UNREACHABLE {
+            true => self.semiring.unreachable(),
+            false => raw(distance),
         };
-        let told: Vec<u32> = distances.iter().copied().flat_map(in_words).collect();
+        let bits = distances.iter().map(|&distance| of_device(distance));
+        let told: Vec<u32> = match self.semiring.words() {
+            1 => bits.map(|bits| bits as u32).collect(),
+            _ => bits.flat_map(|bits| [bits as u32, (bits >> 32) as u32]).collect(),
+        };
         let room = self.arrays.mail.words;
         self.pool.upload(room, &told)?;
         self.launch(self.kernels.receive_hubs, arguments![self.argument(), room])

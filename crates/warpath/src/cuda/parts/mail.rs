@@ -28,6 +28,79 @@ kernel_header! {
     }
 }
 
+/// Messages for all parts, in 32-bit words: those for one part after those for another. It keeps its memory for the next ones.
+#[derive(Debug, Clone, Default)]
+pub struct PartMail {
+    /// Perhaps more than there are messages.
+    words: Vec<u32>,
+    /// Where the words for each part end.
+    ends: Vec<usize>,
+}
+
+impl PartMail {
+    /// For how many parts there are words, or none.
+    pub fn parts(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The words for a part.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such part.
+    pub fn of(&self, part: usize) -> &[u32] {
+        let start = part.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.words[start..self.ends[part]]
+    }
+
+    /// All words.
+    pub fn words(&self) -> &[u32] {
+        &self.words[..self.end()]
+    }
+
+    fn end(&self) -> usize {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    /// Takes out everything: there are no parts then.
+    pub fn clear(&mut self) {
+        self.ends.clear();
+    }
+
+    /// Adds the words for one more part.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn add(&mut self, words: impl IntoIterator<Item = u32>) -> Result<()> {
+        let words = words.into_iter();
+        self.words.truncate(self.end());
+        crate::memory::grow("messages", &mut self.words, words.size_hint().0)?;
+        self.words.extend(words);
+        self.ends.push(self.words.len());
+        Ok(())
+    }
+
+    /// Room for so many words for each part. What they are is left open.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    pub fn make_room(&mut self, lengths: impl IntoIterator<Item = usize>) -> Result<&mut [u32]> {
+        self.ends.clear();
+        let mut end = 0;
+        self.ends.extend(lengths.into_iter().map(|length| {
+            end += length;
+            end
+        }));
+        if let Some(more) = end.checked_sub(self.words.len()) {
+            crate::memory::grow("messages", &mut self.words, more)?;
+            self.words.resize(end, 0);
+        }
+        Ok(&mut self.words[..end])
+    }
+}
+
 /// The mail is at least so many words long, so that what comes is taken in by pieces that are worth a launch.
 const LEAST_WORDS: u64 = 1 << 16;
 
@@ -85,32 +158,30 @@ impl Mailbox {
         }
     }
 
-    /// The messages to each part. `post` starts the kernel that posts ghosts, and `pack` the one that packs so many of them.
+    /// Fills `mail` with the messages to each part. `post` starts the kernel that posts ghosts, and `pack` the one that packs so many of them.
     pub(super) fn collect(
         &self,
         pool: &Pool,
+        mail: &mut PartMail,
         post: impl FnOnce() -> Result<()>,
         pack: impl FnOnce(u32) -> Result<()>,
-    ) -> Result<Vec<Vec<u32>>> {
+    ) -> Result<()> {
+        let none = std::iter::repeat_n(0, self.parts as usize);
         if self.outbox.length() == 0 {
-            return Ok(vec![Vec::new(); self.parts as usize]);
+            return mail.make_room(none).map(drop);
         }
         post()?;
         let posted = pool.read(self.posted)?;
         let packed = ends_of(posted.iter().map(|&count| count as usize));
         let count = packed[posted.len()];
         if count == 0 {
-            return Ok(vec![Vec::new(); posted.len()]);
+            return mail.make_room(none).map(drop);
         }
         pool.upload(self.packed, &packed)?;
         pack(count)?;
         pool.fill(self.posted, 0)?;
-        let words = pool.read(self.words.part(0, u64::from(count) * self.words_of_message as u64))?;
-        let of_part = |pair: &[u32]| {
-            let [begin, end] = [pair[0], pair[1]].map(|place| place as usize * self.words_of_message);
-            words[begin..end].to_vec()
-        };
-        Ok(packed.windows(2).map(of_part).collect())
+        let words = self.words.part(0, u64::from(count) * self.words_of_message as u64);
+        pool.read_into(words, mail.make_room(posted.iter().map(|&count| count as usize * self.words_of_message))?)
     }
 
     /// Takes in messages: `take` starts the kernel for so many that lie in the mail, one piece after another.

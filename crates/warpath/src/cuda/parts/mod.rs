@@ -4,7 +4,7 @@
 //! some of the arcs. Vertices of other parts at the heads of its arcs are *ghosts*. States are numbered: owned vertices, hubs, ghosts;
 //! the ghosts of one part come after those of another. [`PartRows`] is what all this is made of.
 //!
-//! A search goes step by step. A step returns what the other parts have to know, in the 32-bit words of messages, or takes in what they
+//! A search goes step by step. A step puts what the other parts have to know into a [`PartMail`], or takes in what they
 //! said. What carries the messages is the caller's affair, and so are the order of the steps and the reduction of what parts found of hubs.
 //!
 //! Everything lies in one allocation, which [`PartExtent`] plans.
@@ -23,6 +23,7 @@ pub(in crate::cuda) use breadth_first::header as bfs_header;
 pub use by_weights::SsspPart;
 #[cfg(test)]
 pub(in crate::cuda) use by_weights::header as sssp_header;
+pub use mail::PartMail;
 #[cfg(test)]
 pub(in crate::cuda) use mail::header as mail_header;
 

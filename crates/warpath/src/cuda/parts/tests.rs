@@ -151,8 +151,8 @@ fn expected<L: MinPlus>(graph: &Graph, weights: &[L::Weight], sources: &[VertexI
 }
 
 /// Gives each part what the others send it.
-fn exchange(sent: &[Vec<Vec<u32>>]) -> Vec<Vec<Vec<u32>>> {
-    (0..sent.len()).map(|to| sent.iter().map(|from| from[to].clone()).collect()).collect()
+fn exchange(sent: &[PartMail]) -> Vec<Vec<Vec<u32>>> {
+    (0..sent.len()).map(|to| sent.iter().map(|from| from.of(to).to_vec()).collect()).collect()
 }
 
 /// Searches; in each level the `choose`n way.
@@ -165,6 +165,7 @@ fn levels(
     let count = parts.parts.len();
     let mut searches: Vec<BfsPart> =
         (0..count).map(|part| BfsPart::on(&devices[part % devices.len()], &parts.rows(part)).unwrap()).collect();
+    let mut sent = vec![PartMail::default(); count];
     // A second search finds nothing of the first.
     for sources in [&sources[..1], sources] {
         for (part, search) in searches.iter_mut().enumerate() {
@@ -176,12 +177,12 @@ fn levels(
                 break;
             }
             if looks_up() {
-                let told: Vec<_> = searches.iter_mut().map(|search| search.tell_frontier().unwrap()).collect();
-                for (search, (bits, part)) in searches.iter_mut().zip(exchange(&told).into_iter().zip(&parts.parts)) {
+                searches.iter_mut().zip(&mut sent).for_each(|(search, mail)| search.tell_frontier(mail).unwrap());
+                for (search, (bits, part)) in searches.iter_mut().zip(exchange(&sent).into_iter().zip(&parts.parts)) {
                     search.look_up(&joined_bits(&bits, &part.ghosts)).unwrap();
                 }
             } else {
-                let sent: Vec<_> = searches.iter_mut().map(|search| search.expand().unwrap()).collect();
+                searches.iter_mut().zip(&mut sent).for_each(|(search, mail)| search.expand(mail).unwrap());
                 for (search, received) in searches.iter_mut().zip(exchange(&sent)) {
                     search.receive(&received.concat()).unwrap();
                 }
@@ -221,6 +222,7 @@ where
     };
     let mut searches: Vec<SsspPart<L>> = (0..parts.parts.len()).map(open).collect();
     let least = |a: L::Distance, b: L::Distance| if b < a { b } else { a };
+    let mut sent = vec![PartMail::default(); searches.len()];
     for sources in [&sources[..1], sources] {
         for (part, search) in searches.iter_mut().enumerate() {
             search.start(&parts.sources_of(part, sources)).unwrap();
@@ -231,7 +233,7 @@ where
             for search in &mut searches {
                 search.relax(next_bound(nearest), delta).unwrap();
             }
-            let sent: Vec<_> = searches.iter_mut().map(|search| search.collect_mail().unwrap()).collect();
+            searches.iter_mut().zip(&mut sent).for_each(|(search, mail)| search.collect_mail(mail).unwrap());
             for (search, received) in searches.iter_mut().zip(exchange(&sent)) {
                 search.receive(&received.concat()).unwrap();
             }

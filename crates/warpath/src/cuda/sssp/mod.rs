@@ -43,7 +43,7 @@ use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statis
 use crate::graph::{Csr, Graph, VertexId, WeightKind, Weights, with_weights};
 use crate::plan::Plan;
 use crate::problems::Problem;
-use crate::{Control, Error, Result, memory};
+use crate::{Control, Error, Result};
 
 /// One search.
 #[derive(Debug, Clone, Copy)]
@@ -115,17 +115,9 @@ impl<'a> DeviceDistances<'a> {
 
     /// The distances, which a search in this semiring found.
     pub(crate) fn read<L: MinPlusOnDevice>(&self) -> Result<Vec<L::Distance>> {
-        let first = L::read(self.pool, self.distances)?;
-        if self.further.is_empty() {
-            return Ok(first);
-        }
-        let words = self.distances.length() + self.further.iter().map(|(_, more)| more.length()).sum::<u64>();
-        let mut all = memory::with_capacity("the array of distances", (words / L::ON_DEVICE.words()) as usize)?;
-        all.extend(first);
-        for (pool, more) in &self.further {
-            all.extend(L::read(pool, *more)?);
-        }
-        Ok(all)
+        let mut arrays = vec![(self.pool, self.distances)];
+        arrays.extend(&self.further);
+        L::read(&arrays)
     }
 }
 
