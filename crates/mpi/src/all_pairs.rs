@@ -10,7 +10,7 @@
 //!
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -18,10 +18,11 @@ use std::time::Instant;
 use warpath::formats::PartialFile;
 use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, with_min_plus};
 use warpath::problems::{DistanceSum, RowBlock, RowSink, TableShape};
-use warpath::tables::{write_npy, write_npy_part};
+use warpath::tables::write_npy_part;
 use warpath::{Apsp, Distance, Error, Graph, Plan, Result, Solver};
 
 use crate::facts::{combined_max, combined_sum};
+use crate::matrix_file::{header, open, write_header};
 use crate::output::path_of_all;
 use crate::world::{Outcome, World};
 
@@ -40,9 +41,15 @@ pub struct AllPairs {
     pub number_type: &'static str,
     /// Whether the work was repeated with 64-bit distances.
     pub repeated_wide: bool,
-    /// Seconds that this rank solved and wrote its rows.
+    /// Seconds that a matrix took to load, where no rank has the graph as a whole.
+    pub load: f64,
+    /// Seconds that this rank solved; with its rows, if it has the graph, also until they were checked and written.
     pub seconds: f64,
-    /// Seconds that it then waited for the others.
+    /// Seconds that a shared matrix was checked, and
+    pub verify: f64,
+    /// written.
+    pub write: f64,
+    /// Seconds that this rank waited for the others.
     pub wait: f64,
 }
 
@@ -88,7 +95,9 @@ pub fn all_pairs(
         }
         let repeated_wide = world.any(wide || summary.report().repeated_wide);
         let headed = match &path {
-            Some(path) if world.rank() == 0 => write_header(path, solver.graph(), is_wide),
+            Some(path) if world.rank() == 0 => {
+                write_header(path, solver.graph().vertices(), &none_of(solver.graph(), is_wide))
+            }
             _ => Ok(()),
         };
         world.agree(headed)?;
@@ -100,25 +109,20 @@ pub fn all_pairs(
             algorithm: summary.report().algorithm.clone(),
             number_type: if is_wide { U32ToU64::NAME } else { summary.report().semiring },
             repeated_wide,
+            load: 0.0,
             seconds,
+            verify: 0.0,
+            write: 0.0,
             wait,
         });
     }
 }
 
-fn open(path: &PathBuf) -> Result<(PathBuf, File)> {
-    let opened = OpenOptions::new().write(true).open(path);
-    opened.map(|file| (path.clone(), file)).map_err(|error| Error::io(path, error))
-}
-
-/// Writes what comes before the first row, also where there is none.
-fn write_header(path: &PathBuf, graph: &Graph, wide: bool) -> Result<()> {
-    let none = with_min_plus!(graph.weight_kind(), wide, L => {
+/// Distances of the type that the matrix of a graph has, none of them.
+fn none_of(graph: &Graph, wide: bool) -> Distances {
+    with_min_plus!(graph.weight_kind(), wide, L => {
         <<L as MinPlus>::Distance as DistanceValue>::into_distances(Vec::new())
-    });
-    let (_, mut file) = open(path)?;
-    let vertices = graph.vertices();
-    write_npy(&mut file, &[vertices, vertices], &none).map_err(|error| Error::io(path, error))
+    })
 }
 
 /// Puts rows where they belong in the file.
@@ -143,11 +147,7 @@ impl RowSink for Rows<'_> {
             return Err(Error::DistanceOverflow { semiring: table.semiring });
         }
         if let Some((path, _)) = &self.file {
-            let vertices = table.graph.vertices();
-            let mut header = Vec::new();
-            let written = write_npy(&mut header, &[vertices, vertices], table.distances);
-            written.map_err(|error| Error::io(path.as_path(), error))?;
-            self.header = header.len() as u64;
+            self.header = header(path, table.graph.vertices(), table.distances)?.len() as u64;
         }
         Ok(0)
     }

@@ -24,3 +24,10 @@ pub(crate) fn make_room<T>(what: &str, values: &mut Vec<T>, more: usize) -> Resu
         available: available_memory(),
     })
 }
+
+/// A copy.
+pub(crate) fn copied<T: Copy>(what: &str, values: &[T]) -> Result<Vec<T>> {
+    let mut copy = with_capacity(what, values.len())?;
+    copy.extend_from_slice(values);
+    Ok(copy)
+}

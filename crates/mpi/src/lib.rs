@@ -26,10 +26,13 @@ mod certificate;
 mod components;
 mod device;
 mod facts;
+mod floyd_warshall;
 mod graph;
 mod graph500;
+mod grid;
 mod list;
 mod listed_edges;
+mod matrix_file;
 mod model;
 mod names;
 mod nearest;
@@ -48,6 +51,7 @@ pub use algorithm::RankAlgorithm;
 pub use all_pairs::{AllPairs, all_pairs};
 pub use components::{RankComponents, components};
 pub use device::{RankDevices, RankGpu};
+pub use floyd_warshall::{FLOYD_WARSHALL, SharedMatrix, floyd_warshall};
 pub use graph::{PartOfGraph, Partition};
 pub use graph500::{Graph500, RankKernel, graph500};
 pub use listed_edges::{ListedEdges, VertexNames};
@@ -58,3 +62,20 @@ pub use plan::RankPlan;
 pub use search::{Found, PartFacts, Problem, RankFacts, Search, Seconds};
 pub use source::{Source, Weighting};
 pub use world::{DEFAULT_TIMEOUT, Failed, Outcome, Traffic, World};
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use warpath::Control;
+
+    use super::*;
+
+    /// What needs a world is one test: a process starts MPI once.
+    #[test]
+    fn certificates_find_what_is_wrong() {
+        let world = World::start(Duration::from_secs(60), &Control::new()).unwrap();
+        certificate::tests::wrong_answers_do_not_verify(&world);
+        floyd_warshall::tests::wrong_cells_do_not_verify(&world);
+    }
+}

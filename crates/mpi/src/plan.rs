@@ -5,7 +5,9 @@ use warpath::parts::{BfsPart, PartExtent, SsspPart};
 use warpath::{Error, Plan, Result, available_memory};
 
 use crate::device::{RankDevices, RankGpu};
+use crate::floyd_warshall::PIVOT;
 use crate::graph::vertices_per_hub;
+use crate::grid::shape;
 use crate::search::{Problem, Search};
 use crate::source::Source;
 use crate::world::{Outcome, Reduction, World};
@@ -82,6 +84,33 @@ impl RankPlan {
                 "components",
                 owned.saturating_add(ghosts).saturating_mul(13).saturating_add(owned.saturating_mul(56)),
             );
+            plan
+        })
+    }
+
+    /// Plans the memory of each rank that has a block of a matrix of all pairs, checked if that is asked for, with a limit in bytes or its share of what
+    /// its host has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
+    pub fn of_matrix(world: &World, source: &Source<'_>, memory: Option<u64>, verify: bool) -> Outcome<Self> {
+        let vertices = source.vertices();
+        let [height, width] = shape(world.ranks()).map(|parts| vertices.div_ceil(parts as u64));
+        // Wide cells may follow narrow ones.
+        let cell = if source.weight_kind() == WeightKind::Unit { 4 } else { 8 };
+        RankPlan::of(world, source, memory, RankDevices::Cpu, |owned, arcs, on_gpu| {
+            let mut plan = Plan::new();
+            let search = Search::new(Problem::Sssp, Vec::new()).plan_of(source, world.ranks(), owned, arcs, on_gpu);
+            for item in search.memory_items().iter().filter(|item| item.what != SEARCH) {
+                plan.memory(item.what.clone(), item.bytes);
+            }
+            let block = height.saturating_mul(width).saturating_mul(cell);
+            plan.memory("its block of the matrix", block);
+            if verify {
+                plan.memory("the weights of the block, and sums", block.saturating_mul(2));
+            }
+            plan.memory("panels", height.saturating_add(width).saturating_mul(4 * PIVOT as u64 * cell));
             plan
         })
     }

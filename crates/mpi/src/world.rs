@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
 use mpi::datatype::{Equivalence, Partition, PartitionMut};
 use mpi::environment::{Threading, Universe};
-use mpi::topology::{Communicator, SimpleCommunicator};
+use mpi::topology::{Color, Communicator, SimpleCommunicator};
 use warpath::parts::PartMail;
 use warpath::{Control, Error, ErrorKind, Result};
 
@@ -153,6 +153,33 @@ impl World {
         let _watched = self.watch.waits();
         let host = self.communicator.split_shared(self.rank as i32);
         (host.rank() as u64, host.size() as u64)
+    }
+
+    /// The ranks of one color, in the order of their keys.
+    pub(crate) fn split(&self, color: usize, key: usize) -> SimpleCommunicator {
+        let _watched = self.watch.waits();
+        let part = self.communicator.split_by_color_with_key(Color::with_value(color as i32), key as i32);
+        part.expect("a rank with a color is in a part")
+    }
+
+    /// Gives some ranks the values that one of them has.
+    pub(crate) fn broadcast_among<T: Equivalence>(&self, ranks: &SimpleCommunicator, from: usize, values: &mut [T]) {
+        let bytes = if ranks.rank() as usize == from { size_of_val(values) as u64 } else { 0 };
+        self.wait_for(bytes, || ranks.process_at_rank(from as i32).broadcast_into(values));
+    }
+
+    /// Waits in MPI, once for what this rank sends, so many bytes, and for what others do.
+    pub(crate) fn wait_for(&self, bytes: u64, wait: impl FnOnce()) {
+        let start = Instant::now();
+        let watched = self.watch.waits();
+        wait();
+        drop(watched);
+        self.tally(|traffic| {
+            traffic.bytes += bytes;
+            traffic.messages += u64::from(bytes > 0);
+            traffic.meetings += 1;
+            traffic.wait += start.elapsed().as_secs_f64();
+        });
     }
 
     /// What this rank has sent so far.

@@ -47,6 +47,7 @@ mod testing;
 pub use bytes::Bytes;
 pub use cancellable::{CancellableReader, CancellableWriter};
 pub use control::{Control, Progress};
+pub use cpu::apsp::tiled_floyd_warshall::blocks;
 pub use cuda::{DeviceInfo, devices, parts, resident};
 pub use engine::Engine;
 pub use error::{Error, ErrorKind, InputError, Result};

@@ -108,6 +108,24 @@ fn files_are_those_of_one_machine() {
     compare(folder.path(), 3, &["components", "kron:9"], "npy");
     compare(folder.path(), 4, &["components", "crawl:700"], "csv");
     compare(folder.path(), 2, &["apsp", "grid:20x20", "--weights", "random:900000000..4000000000"], "npy");
+    let shared = ["--algorithm", "floyd-warshall-2d", "--verify"];
+    for (ranks, graph) in
+        [(4, "kron:7,weights=1..9"), (3, "crawl:900"), (2, "grid:20x20,weights=900000000..4000000000")]
+    {
+        // One machine has no such algorithm.
+        let [alone, together] =
+            ["alone.npy", "together.npy"].map(|name| folder.path().join(name).display().to_string());
+        let (ended, _, error) =
+            output_of(&mut launch(Role::Command, 1, &["apsp", graph, "--output", &alone, "--quiet"]));
+        assert!(ended.status.success(), "{error}");
+        let mut words = vec!["apsp", graph, "--engine", "mpi", "--output", &together, "--quiet"];
+        words.extend(shared);
+        let (ended, _, error) = output_of(&mut launch(Role::Command, ranks, &words));
+        assert!(ended.status.success(), "{graph}: {error}");
+        assert!(std::fs::read(&alone).unwrap() == std::fs::read(&together).unwrap(), "{graph}");
+    }
+    // A dense graph, of which every rank would make the whole matrix.
+    compare(folder.path(), 4, &["apsp", "dense:300", "--verify"], "npy");
     let empty = folder.path().join("empty.wpg");
     warpath::write(&GraphBuilder::new().vertices(0).build_from::<(u32, u32)>([]).expect("a graph"), &empty)
         .expect("a file");

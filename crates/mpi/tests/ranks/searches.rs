@@ -10,7 +10,10 @@ use warpath::graph::{
 };
 use warpath::tables::write_npy;
 use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
-use warpath_mpi::{Failed, PartOfGraph, Problem, RankDevices, Search, Source, Weighting, World, all_pairs, components};
+use warpath_mpi::{
+    Failed, PartOfGraph, Problem, RankDevices, Search, SharedMatrix, Source, Weighting, World, all_pairs, components,
+    floyd_warshall,
+};
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -56,6 +59,7 @@ pub(crate) fn as_rank() {
         if index % 4 == 0 {
             check_all_pairs(&world, &name, &graph);
         }
+        check_shared_matrix(&world, &name, &graph);
     }
     for specification in [
         "kron:9",
@@ -234,6 +238,39 @@ fn check_all_pairs(world: &World, name: &str, graph: &Graph) {
             bytes
         };
         // One machine may take 64 bits for an algorithm that could need them, and ranks another algorithm.
+        let as_they_are = bytes == npy(matrix.distances());
+        assert!(as_they_are || bytes == npy(&narrow(matrix.distances())), "{name} on {} ranks", world.ranks());
+    }
+}
+
+/// The matrix that ranks share is that of one machine, byte for byte.
+fn check_shared_matrix(world: &World, name: &str, graph: &Graph) {
+    let kind = graph.weight_kind();
+    let is_float = matches!(kind, WeightKind::F32 | WeightKind::F64);
+    let least = if kind == WeightKind::Unit { 1.0 } else { graph.weight_range().0 };
+    let directory = tempfile::tempdir().expect("a folder");
+    let path = directory.path().join("matrix.npy");
+    let file = (world.rank() == 0).then(|| PartialFile::create(&path, &Control::new()).expect("a file"));
+    let verify = graph.arcs() == 0 || least > 0.0;
+    let request = SharedMatrix { verify, file, writes: true, memory: None };
+    let found = floyd_warshall(world, &Source::of(graph), request);
+    if is_float || least < 0.0 {
+        assert!(found.is_err(), "{name}");
+        return;
+    }
+    let solver = Solver::builder(graph.clone()).threads(1).open().expect("a solver");
+    let matrix = solver.solve(Apsp::all().algorithm("repeated-dijkstra")).expect("a matrix");
+    let (found, arcs) = found.unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
+    assert_eq!(arcs, graph.arcs() as u64, "{name}");
+    let facts = (matrix.finite_pairs(), matrix.max_distance(), matrix.distance_sum());
+    assert_eq!((found.finite_pairs, found.max_distance, found.distance_sum), facts, "{name}");
+    if world.rank() == 0 {
+        let bytes = std::fs::read(&path).expect("the file");
+        let npy = |distances: &Distances| {
+            let mut bytes = Vec::new();
+            write_npy(&mut bytes, &[graph.vertices(), graph.vertices()], distances).expect("bytes");
+            bytes
+        };
         let as_they_are = bytes == npy(matrix.distances());
         assert!(as_they_are || bytes == npy(&narrow(matrix.distances())), "{name} on {} ranks", world.ranks());
     }

@@ -1,11 +1,15 @@
-//! `warpath apsp --engine mpi`: every rank has the graph, and solves and writes its share of the rows.
+//! `warpath apsp --engine mpi`: every rank has the graph, and solves and writes its share of the rows; or it has a block of the matrix, and no
+//! rank has the graph.
 
 use std::path::Path;
 
 use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
-use warpath::{Apsp, Control, Engine, Error};
-use warpath_mpi::{AllPairs, Outcome, RankDevices, World, all_pairs};
+use warpath::graph::WeightKind;
+use warpath::{Apsp, Control, Engine, Error, Solver};
+use warpath_mpi::{
+    AllPairs, FLOYD_WARSHALL, Outcome, RankDevices, SharedMatrix, Source, World, all_pairs, floyd_warshall,
+};
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
 use crate::arguments::ApspArguments;
@@ -14,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print::{self, Table};
 use crate::ranks;
-use crate::setup::{Prepared, Setup, inputs};
+use crate::setup::{Prepared, Setup, inputs, start_threads};
 
 /// The answer as JSON.
 #[derive(Debug, Serialize)]
@@ -22,7 +26,7 @@ struct RanksAnswer {
     engine: &'static str,
     engine_reason: &'static str,
     algorithm: String,
-    reason: &'static str,
+    reason: String,
     number_type: &'static str,
     repeated_wide: bool,
     threads: usize,
@@ -56,6 +60,15 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices
     world.agree(check(arguments))?;
     let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
     let file = world.agree(created.transpose())?;
+    let matrix = SharedMatrix {
+        verify: arguments.verify,
+        memory: solving.common.memory,
+        file: None,
+        writes: arguments.output.is_some(),
+    };
+    if arguments.algorithm.algorithm.as_deref() == Some(FLOYD_WARSHALL.name) {
+        return share_matrix(arguments, world, control, devices, SharedMatrix { file, ..matrix });
+    }
     let on_host = world.ranks_on_host();
     // A GPU has other algorithms than the cores, and takes some time to open: only those who ask get one.
     let gpu = match devices {
@@ -75,10 +88,60 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices
     if arguments.verify {
         request = request.verified();
     }
-    let found = all_pairs(world, &solver, &request, file, arguments.output.is_some())?;
-    let seconds = Times { load, prepare: opening, solve: found.seconds, ..Default::default() };
+    let is_shared = world.ranks() > 1 && gpu.is_none() && suits_a_shared_matrix(&solver, &request, arguments);
+    // All ranks have to decide the same.
+    let (found, reason) = if world.are_equal(is_shared.into()) && is_shared {
+        let (found, _) = floyd_warshall(world, &Source::of(&graph), SharedMatrix { file, ..matrix })?;
+        (found, "each rank would make the whole matrix for its rows alone")
+    } else {
+        let found = all_pairs(world, &solver, &request, file, arguments.output.is_some())?;
+        (found, "what one machine takes for the rows of a rank")
+    };
+    let seconds = Times { load: load + found.load, prepare: opening, ..times_of(&found) };
     let graph = GraphFacts::of(&graph);
-    world.agree(if is_first { print(arguments, world, found, graph, seconds, gpu.is_some()) } else { Ok(()) })
+    let print = || print(arguments, world, found, graph, (seconds, reason.to_owned()), gpu.is_some());
+    world.agree(if is_first { print() } else { Ok(()) })
+}
+
+/// Whether one machine would make a matrix, which ranks can share.
+fn suits_a_shared_matrix(solver: &Solver, request: &Apsp, arguments: &ApspArguments) -> bool {
+    let is_matrix = || {
+        solver.decide(request).is_ok_and(|decision| {
+            decision.engine() == "cpu" && ["tiled-floyd-warshall", "floyd-warshall"].contains(&decision.algorithm())
+        })
+    };
+    let graph = solver.graph();
+    let is_float = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
+    let least = if arguments.verify { 1.0 } else { 0.0 };
+    let has_weights_for_it = graph.weight_kind() == WeightKind::Unit || graph.weight_range().0 >= least;
+    arguments.algorithm.algorithm.is_none() && !is_float && has_weights_for_it && is_matrix()
+}
+
+fn times_of(found: &AllPairs) -> Times {
+    Times { load: found.load, solve: found.seconds, verify: found.verify, write: found.write, ..Default::default() }
+}
+
+/// Solves on a matrix that all ranks share, of a graph that none has as a whole.
+fn share_matrix(
+    arguments: &ApspArguments,
+    world: &World,
+    control: &Control,
+    devices: RankDevices,
+    matrix: SharedMatrix,
+) -> Outcome<()> {
+    let common = &arguments.solving.common;
+    world.agree(match devices {
+        RankDevices::Cuda => Err(Error::invalid(format!("`{}` runs on cores, not on GPUs", FLOYD_WARSHALL.name))),
+        RankDevices::Auto | RankDevices::Cpu => Ok(()),
+    })?;
+    world.agree(ranks::refuse(&arguments.graph, &[("--threads", common.threads.is_some())]))?;
+    world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
+    let source = ranks::source(world, &arguments.graph, common.memory, false, control)?;
+    let (found, arcs) = floyd_warshall(world, &source, matrix)?;
+    let graph = GraphFacts::new(source.vertices(), arcs, source.is_directed(), source.weight_kind().name());
+    let seconds = times_of(&found);
+    let print = || print(arguments, world, found, graph, (seconds, "asked for".to_owned()), false);
+    world.agree(if world.rank() == 0 { print() } else { Ok(()) })
 }
 
 /// An error for options that ranks do not have.
@@ -114,7 +177,7 @@ fn print(
     world: &World,
     found: AllPairs,
     graph: GraphFacts,
-    seconds: Times,
+    (seconds, reason): (Times, String),
     on_gpus: bool,
 ) -> Result<(), Error> {
     let common = &arguments.solving.common;
@@ -125,7 +188,7 @@ fn print(
             engine: "mpi",
             engine_reason: "it was asked for",
             algorithm: found.algorithm,
-            reason: "what one machine takes for the rows of a rank",
+            reason,
             number_type: found.number_type,
             repeated_wide: found.repeated_wide,
             threads: common.threads.unwrap_or(1) as usize,

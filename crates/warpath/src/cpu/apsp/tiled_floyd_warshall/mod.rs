@@ -106,8 +106,9 @@
 //! # Parts
 //!
 //! `cells` are the numbers in the matrix, `halves` the distances in cells of half the width; `survey` judges whether a result is exact;
-//! `packing` and `tiles` are phase 3 inside a strip; `triple_loop` closes small matrices.
+//! `packing` and `tiles` are phase 3 inside a strip; `triple_loop` closes small matrices; `blocks` offers products to programs that share a matrix.
 
+pub mod blocks;
 mod cells;
 mod halves;
 mod packing;
