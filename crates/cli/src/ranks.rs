@@ -82,7 +82,15 @@ pub(crate) fn text(count: usize, on_gpus: bool) -> String {
 
 /// Creates a file that all ranks will write.
 pub(crate) fn create(path: &Path, control: &Control) -> Result<PartialFile, Error> {
-    let file = PartialFile::create(path, control)?;
+    of_parts(path, PartialFile::create(path, control)?)
+}
+
+/// The same, with what an interrupted run has left of it.
+pub(crate) fn resume(path: &Path, control: &Control) -> Result<PartialFile, Error> {
+    of_parts(path, PartialFile::resume(path, control)?)
+}
+
+fn of_parts(path: &Path, file: PartialFile) -> Result<PartialFile, Error> {
     match file.partial_path() {
         Some(_) => Ok(file),
         None => {

@@ -11,7 +11,6 @@
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
 
 use std::fs::File;
-use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -22,7 +21,8 @@ use warpath::tables::write_npy_part;
 use warpath::{Apsp, Distance, Error, Graph, Plan, Result, Solver};
 
 use crate::facts::{combined_max, combined_sum};
-use crate::matrix_file::{header, open, write_header};
+use crate::journal::Journal;
+use crate::matrix_file::{distance_bytes, header, open, write_header};
 use crate::output::path_of_all;
 use crate::world::{Outcome, World};
 
@@ -41,6 +41,8 @@ pub struct AllPairs {
     pub number_type: &'static str,
     /// Whether the work was repeated with 64-bit distances.
     pub repeated_wide: bool,
+    /// How many rows an interrupted run had left.
+    pub resumed_rows: u64,
     /// Seconds that a matrix took to load, where no rank has the graph as a whole.
     pub load: f64,
     /// Seconds that this rank solved; with its rows, if it has the graph, also until they were checked and written.
@@ -62,28 +64,44 @@ fn rows_of(rank: usize, ranks: usize, vertices: usize) -> Vec<VertexId> {
     (0..vertices as VertexId).filter(|&row| row as usize / block % ranks == rank).collect()
 }
 
-/// Solves all pairs of the solver's graph, which is the same on all ranks, and writes the matrix into `file`, a `.npy` that rank 0
-/// has created, if `writes`. `request` is what is asked for beside the sources, such as an algorithm.
+/// What becomes of the matrix.
+#[derive(Debug, Default)]
+pub struct MatrixFile {
+    /// The `.npy` that takes it, which rank 0 has created, or opened to be resumed.
+    pub file: Option<PartialFile>,
+    /// Whether there is one, on all ranks.
+    pub writes: bool,
+    /// Whether rows that an interrupted run has left there stay. It had as many ranks.
+    pub resume: bool,
+}
+
+/// Solves all pairs of the solver's graph, which is the same on all ranks, and writes the matrix into a file, if there is one.
+/// `request` is what is asked for beside the sources, such as an algorithm.
 ///
 /// # Errors
 ///
 /// As [`Solver::solve`], and [`Error::Io`] if a rank can't write: the folder of the file has to be one that all hosts share.
-pub fn all_pairs(
-    world: &World,
-    solver: &Solver,
-    request: &Apsp,
-    file: Option<PartialFile>,
-    writes: bool,
-) -> Outcome<AllPairs> {
+pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixFile) -> Outcome<AllPairs> {
+    let MatrixFile { mut file, writes, resume } = matrix;
     let sources = rows_of(world.rank(), world.ranks(), solver.graph().vertices());
     let path = if writes { Some(path_of_all(world, file.as_ref())?) } else { None };
     let start = Instant::now();
     let mut wide = false;
     loop {
         let sink = path.as_ref().map_or(Ok(None), |path| open(path).map(Some));
-        let mut rows = Rows { sources: &sources, file: world.agree(sink)?, header: 0, wide };
+        let mut rows = Rows {
+            sources: &sources,
+            file: world.agree(sink)?,
+            partial: file.as_mut(),
+            journal: None,
+            rank: world.rank(),
+            resume,
+            resumed: 0,
+            wide,
+        };
         let solved = solver.solve(request.clone().from(sources.as_slice()).into_sink(&mut rows));
         let seconds = start.elapsed().as_secs_f64();
+        let resumed = rows.resumed;
         let summary = world.agree_at_leisure(solved)?;
         let wait = start.elapsed().as_secs_f64() - seconds;
         let is_wide_here = summary.report().semiring == U32ToU64::NAME;
@@ -109,6 +127,7 @@ pub fn all_pairs(
             algorithm: summary.report().algorithm.clone(),
             number_type: if is_wide { U32ToU64::NAME } else { summary.report().semiring },
             repeated_wide,
+            resumed_rows: world.total(resumed as u64),
             load: 0.0,
             seconds,
             verify: 0.0,
@@ -129,8 +148,13 @@ fn none_of(graph: &Graph, wide: bool) -> Distances {
 struct Rows<'a> {
     sources: &'a [VertexId],
     file: Option<(PathBuf, File)>,
-    /// Bytes of the file's header.
-    header: u64,
+    /// The same file, on rank 0, which decides whether it stays if the work ends.
+    partial: Option<&'a mut PartialFile>,
+    journal: Option<Journal>,
+    rank: usize,
+    resume: bool,
+    /// How many rows were there.
+    resumed: usize,
     /// Whether only 64-bit distances are taken.
     wide: bool,
 }
@@ -142,30 +166,28 @@ impl RowSink for Rows<'_> {
         }
     }
 
-    fn begin(&mut self, table: &TableShape<'_>, _: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
+    fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
         if self.wide && matches!(table.distances, Distances::U32(_)) {
             return Err(Error::DistanceOverflow { semiring: table.semiring });
         }
-        if let Some((path, _)) = &self.file {
-            self.header = header(path, table.graph.vertices(), table.distances)?.len() as u64;
-        }
-        Ok(0)
+        let Some((path, file)) = &mut self.file else { return Ok(0) };
+        let vertices = table.graph.vertices();
+        let start = header(path, vertices, table.distances)?.len() as u64;
+        let row_bytes = (vertices as u64).saturating_mul(distance_bytes(table.distances));
+        let journal = self.journal.insert(Journal::new(path, self.rank, vertices, start, row_bytes));
+        self.resumed = journal.begin(file, table, self.resume, replay)?;
+        Ok(self.resumed)
     }
 
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
-        let Some((path, file)) = &mut self.file else { return Ok(()) };
+        let (Some((path, file)), Some(journal)) = (&mut self.file, &mut self.journal) else { return Ok(()) };
         let mut bytes = Vec::new();
-        let mut write = || {
-            write_npy_part(&mut bytes, block.values)?;
-            let row_bytes = bytes.len() / block.rows.len().max(1);
-            for (&row, bytes) in block.rows.iter().zip(bytes.chunks_exact(row_bytes.max(1))) {
-                let at = self.header + u64::from(self.sources[row]) * row_bytes as u64;
-                file.seek(SeekFrom::Start(at))?;
-                file.write_all(bytes)?;
-            }
-            Ok(())
-        };
-        write().map_err(|error| Error::io(path.as_path(), error))
+        write_npy_part(&mut bytes, block.values).map_err(|error| Error::io(path.as_path(), error))?;
+        let rows: Vec<VertexId> = block.rows.iter().map(|&row| self.sources[row]).collect();
+        journal.write(file, &rows, &bytes)?;
+        // There is something to resume from here on.
+        self.partial.iter_mut().for_each(|partial| partial.keep());
+        Ok(())
     }
 
     fn wants_rows(&self) -> bool {

@@ -236,6 +236,7 @@ impl<W: Weight> Work<'_, W> {
             algorithm: FLOYD_WARSHALL.name.to_owned(),
             number_type: L::NAME,
             repeated_wide,
+            resumed_rows: 0,
             load: self.load,
             seconds: solve,
             verify,

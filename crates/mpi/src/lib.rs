@@ -30,6 +30,7 @@ mod floyd_warshall;
 mod graph;
 mod graph500;
 mod grid;
+mod journal;
 mod list;
 mod listed_edges;
 mod matrix_file;
@@ -48,7 +49,7 @@ mod words;
 mod world;
 
 pub use algorithm::RankAlgorithm;
-pub use all_pairs::{AllPairs, all_pairs};
+pub use all_pairs::{AllPairs, MatrixFile, all_pairs};
 pub use components::{RankComponents, components};
 pub use device::{RankDevices, RankGpu};
 pub use floyd_warshall::{FLOYD_WARSHALL, SharedMatrix, floyd_warshall};

@@ -5,7 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use warpath::formats::PartialFile;
-use warpath::graph::{DistanceValue, Distances};
+use warpath::graph::{DistanceValue, Distances, with_distances};
 use warpath::tables::{write_npy, write_npy_part};
 use warpath::{Error, Result};
 
@@ -15,7 +15,7 @@ use crate::world::Outcome;
 
 /// Opens the file, which is there.
 pub(crate) fn open(path: &PathBuf) -> Result<(PathBuf, File)> {
-    let opened = OpenOptions::new().write(true).open(path);
+    let opened = OpenOptions::new().read(true).write(true).open(path);
     opened.map(|file| (path.clone(), file)).map_err(|error| Error::io(path, error))
 }
 
@@ -26,11 +26,21 @@ pub(crate) fn header(path: &Path, vertices: usize, of_type: &Distances) -> Resul
     Ok(header)
 }
 
-/// Writes what comes before the first row, also where there is none.
+/// Writes what comes before the first row, and gives the file the length of a matrix whose rows are there or to come.
 pub(crate) fn write_header(path: &PathBuf, vertices: usize, of_type: &Distances) -> Result<()> {
     let header = header(path, vertices, of_type)?;
     let (_, mut file) = open(path)?;
-    file.write_all(&header).map_err(|error| Error::io(path, error))
+    let row_bytes = (vertices as u64).saturating_mul(distance_bytes(of_type));
+    let whole = (vertices as u64).saturating_mul(row_bytes).saturating_add(header.len() as u64);
+    file.write_all(&header).and_then(|()| file.set_len(whole)).map_err(|error| Error::io(path, error))
+}
+
+/// The bytes of a distance of this type.
+pub(crate) fn distance_bytes(of_type: &Distances) -> u64 {
+    fn of_each<D>(_: &[D]) -> u64 {
+        size_of::<D>() as u64
+    }
+    with_distances!(of_type, values => of_each(values))
 }
 
 /// Writes the blocks of all ranks into a file that rank 0 has created, and gives it its name.

@@ -21,6 +21,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_rank_that_dies_ends_all", a_rank_that_dies_ends_all),
     ("a_silent_rank_ends_all", a_silent_rank_ends_all),
     ("interrupted_ranks_leave_nothing", interrupted_ranks_leave_nothing),
+    ("killed_ranks_are_resumed", killed_ranks_are_resumed),
 ];
 
 pub(crate) fn output_of(command: &mut Command) -> (Output, String, String) {
@@ -409,6 +410,61 @@ fn a_silent_rank_ends_all() {
     let (code, error) = long.ended();
     assert_eq!(code, Some(3), "{error}");
     assert!(error.contains("waited 2 s for other ranks: one of them, or a link, has failed"), "{error}");
+}
+
+/// Ranks that are killed while they write a matrix are resumed, and the file becomes that of one machine.
+fn killed_ranks_are_resumed() {
+    const VERTICES: u64 = 1 << 12;
+    let folder = tempfile::tempdir().expect("a folder");
+    let name = |name: &str| folder.path().join(name).display().to_string();
+    let (alone, together) = (name("alone.npy"), name("together.npy"));
+    let words = |weights: &'static str| ["apsp", "kron:12", "--weights", weights];
+    let run = |ranks: usize, weights: &'static str, more: &[&str]| {
+        let mut all = words(weights).to_vec();
+        all.extend(more);
+        output_of(&mut launch(Role::Command, ranks, &all))
+    };
+    let (ended, _, error) = run(1, "random:1..9", &["--output", &alone, "--quiet"]);
+    assert!(ended.status.success(), "{error}");
+    // With little memory, rows come in several blocks.
+    let on_ranks = ["--engine", "mpi", "--output", &together, "--json", "--memory", "64M"];
+    let mut all = words("random:1..9").to_vec();
+    all.extend(on_ranks);
+    let mut command = launch(Role::Command, 2, &all);
+    let launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the launcher starts");
+    let mut long = Long { folder: tempfile::tempdir().expect("a folder"), launcher };
+    let partial = folder.path().join("together.npy.partial");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // Behind the matrix and what a journal begins with, the first entry of rank 0 has the rows that are there.
+    let entry = 128 + VERTICES * VERTICES * 4 + 24;
+    let has_rows = || {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut bytes = [0; 8];
+        let mut file = std::fs::File::open(&partial)?;
+        file.seek(SeekFrom::Start(entry))?;
+        file.read_exact(&mut bytes)?;
+        std::io::Result::Ok(bytes != [0; 8])
+    };
+    while !has_rows().unwrap_or(false) {
+        assert!(Instant::now() < deadline, "no rows were written");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    long.ranks().iter().for_each(|rank| signal("-KILL", rank));
+    let ended = long.launcher.wait().expect("it ends");
+    assert!(!ended.success() && partial.exists());
+    // Rows of other weights are not taken for these, and stay.
+    let mut more = on_ranks.to_vec();
+    more.push("--resume");
+    let (ended, _, error) = run(2, "random:1..8", &more);
+    assert_eq!(ended.status.code(), Some(2), "{error}");
+    assert!(error.contains("was begun for another graph") && partial.exists(), "{error}");
+    let (ended, out, error) = run(2, "random:1..9", &more);
+    assert!(ended.status.success(), "{error}");
+    let resumed = out.split("\"resumed_rows\":").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("");
+    let resumed: u64 = resumed.parse().unwrap_or_else(|_| panic!("{out}"));
+    assert!((1..VERTICES).contains(&resumed), "{resumed}");
+    assert!(std::fs::read(&alone).unwrap() == std::fs::read(&together).unwrap());
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
 }
 
 fn interrupted_ranks_leave_nothing() {

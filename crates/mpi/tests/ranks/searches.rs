@@ -11,8 +11,8 @@ use warpath::graph::{
 use warpath::tables::write_npy;
 use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
 use warpath_mpi::{
-    Failed, PartOfGraph, Problem, RankDevices, Search, SharedMatrix, Source, Weighting, World, all_pairs, components,
-    floyd_warshall,
+    Failed, MatrixFile, PartOfGraph, Problem, RankDevices, Search, SharedMatrix, Source, Weighting, World, all_pairs,
+    components, floyd_warshall,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -224,7 +224,8 @@ fn check_all_pairs(world: &World, name: &str, graph: &Graph) {
     let directory = tempfile::tempdir().expect("a folder");
     let path = directory.path().join("matrix.npy");
     let file = (world.rank() == 0).then(|| PartialFile::create(&path, &Control::new()).expect("a file"));
-    let found = all_pairs(world, &solver, &request, file, true).unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
+    let found = all_pairs(world, &solver, &request, MatrixFile { file, writes: true, resume: false })
+        .unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
     assert_eq!(found.finite_pairs, matrix.finite_pairs(), "{name}");
     assert_eq!(found.max_distance, matrix.max_distance(), "{name}");
     if !is_float {

@@ -33,6 +33,22 @@ impl PartialFile {
     /// If it can't be created or another process is writing it, or `path` is a folder; [`Error::Interrupted`] if the
     /// work is cancelled while a pipe has no reader.
     pub fn create(path: impl Into<PathBuf>, control: &Control) -> Result<Self> {
+        let mut file = Self::resume(path, control)?;
+        if let Some(partial) = &mut file.partial {
+            // The leftovers of a process that died are worthless.
+            partial.set_temporary(true);
+            partial.file().set_len(0).map_err(|error| Error::io(&file.path, error))?;
+        }
+        Ok(file)
+    }
+
+    /// The same, but what `FILE.partial` has already stays, also if this work fails: whoever resumes the work of a process that died knows what it is
+    /// worth.
+    ///
+    /// # Errors
+    ///
+    /// As [`PartialFile::create`].
+    pub fn resume(path: impl Into<PathBuf>, control: &Control) -> Result<Self> {
         let path = path.into();
         let (partial, file) = match Place::of(&path)? {
             Place::File(target) => {
@@ -46,9 +62,7 @@ impl PartialFile {
                         journal.display()
                     )));
                 }
-                // The leftovers of a process that died are worthless.
-                partial.set_temporary(true);
-                partial.file().set_len(0).map_err(|error| Error::io(&path, error))?;
+                partial.set_temporary(partial.is_new());
                 let file = partial.file().clone();
                 (Some(partial), file)
             }
@@ -61,6 +75,11 @@ impl PartialFile {
         };
         let out = control.writer(BufWriter::with_capacity(1 << 16, file));
         Ok(PartialFile { path, control: control.clone(), partial, out })
+    }
+
+    /// Sets that `FILE.partial` stays if the work ends before the file is whole, so that it can be resumed.
+    pub fn keep(&mut self) {
+        self.partial.iter_mut().for_each(|partial| partial.set_temporary(false));
     }
 
     /// The final path.
@@ -150,6 +169,18 @@ mod tests {
         file.write_all(b", and more").unwrap();
         file.finish().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"whole, and more");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        // What is kept is there for whoever resumes it.
+        let mut file = PartialFile::create(&path, &control).unwrap();
+        file.write_all(b"half").unwrap();
+        file.keep();
+        file.flush().unwrap();
+        drop(file);
+        let mut file = PartialFile::resume(&path, &control).unwrap();
+        assert_eq!(file.read_back(read).unwrap(), b"half");
+        drop(file);
+        assert!(folder.path().join("out.txt.partial").exists());
+        drop(PartialFile::create(&path, &control).unwrap());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -25,8 +25,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use super::checksum::{Checksum, checksum, number};
 use super::rows::{KeptState, RowBlock, RowSink, TableShape, wrong_type};
-use crate::graph::{DistanceValue, Distances, Graph, Weights, with_distances, with_weights};
+use crate::graph::{DistanceValue, Distances, with_distances};
 use crate::partial::{Partial, Place, followed, open_regular, partial_path, with_suffix};
 use crate::plan::Plan;
 use crate::tables::{npy_header, npy_type};
@@ -209,7 +210,7 @@ impl RowSink for NpyWriter {
 
     fn begin(&mut self, table: &TableShape<'_>, replay: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>) -> Result<usize> {
         let (cell_bytes, kind) = cell_type(table.distances);
-        let fingerprint = fingerprint(table);
+        let fingerprint = table.fingerprint();
         self.reserve()?;
         let keep = self.is_left_over(fingerprint, kind)?;
         let (partial_path, journal_path) = (self.partial_path(), self.journal_path());
@@ -340,14 +341,6 @@ pub(crate) fn disk_space_of(path: &Path) -> u64 {
     File::open(path).and_then(|file| fs4::FileExt::allocated_size(&file)).unwrap_or(0)
 }
 
-/// The little-endian number at the front of `bytes`.
-fn number(bytes: &[u8]) -> u64 {
-    match bytes.first_chunk() {
-        Some(&whole) => u64::from_le_bytes(whole),
-        None => bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)),
-    }
-}
-
 const KIND_U32: u64 = 1;
 const KIND_U64: u64 = 2;
 
@@ -368,115 +361,9 @@ fn sealed(kind: u64, fingerprint: u64) -> u64 {
     checksum(bytemuck::bytes_of(&[fingerprint, kind])) << 8 | kind
 }
 
-/// A checksum of everything a partial file depends on: the arcs and weights of the graph, sources, targets, the order
-/// of the rows, and everything that decides how floats are rounded.
-fn fingerprint(table: &TableShape<'_>) -> u64 {
-    let graph: &Graph = table.graph;
-    let csr = graph.csr();
-    let mut parts = vec![
-        checksum(bytemuck::cast_slice(csr.offsets())),
-        checksum(bytemuck::cast_slice(csr.targets())),
-        checksum(bytemuck::cast_slice(table.sources)),
-        table.targets.map_or(u64::MAX, |targets| checksum(bytemuck::cast_slice(targets))),
-        checksum(bytemuck::cast_slice(table.order)),
-        checksum(csr.weights().kind().name().as_bytes()),
-    ];
-    if !matches!(csr.weights(), Weights::Unit(_)) {
-        parts.push(with_weights!(csr.weights(), values => checksum(bytemuck::cast_slice(values))));
-    }
-    if matches!(csr.weights(), Weights::F32(_) | Weights::F64(_)) {
-        parts.push(checksum(table.rounding.as_bytes()));
-    }
-    checksum(bytemuck::cast_slice(&parts))
-}
-
-/// The [`Checksum`] of these bytes.
-pub(crate) fn checksum(bytes: &[u8]) -> u64 {
-    let mut sum = Checksum::default();
-    sum.add(bytes);
-    sum.get()
-}
-
-/// A fast 64-bit hash of bytes that come piece by piece: four lanes of multiply and rotate over 32 bytes at a time,
-/// then the rest and the length. It guards against accidents, not against malice.
-#[derive(Debug)]
-struct Checksum {
-    lanes: [u64; 4],
-    /// Bytes that wait to fill a chunk.
-    rest: [u8; Self::CHUNK],
-    length: u64,
-}
-
-impl Default for Checksum {
-    fn default() -> Self {
-        Checksum { lanes: [1, 2, 3, 4], rest: [0; Self::CHUNK], length: 0 }
-    }
-}
-
-impl Checksum {
-    const CHUNK: usize = 32;
-
-    fn mix(state: u64, word: u64) -> u64 {
-        const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
-        (state ^ word.wrapping_mul(PRIME)).rotate_left(29).wrapping_mul(PRIME)
-    }
-
-    fn add(&mut self, mut bytes: &[u8]) {
-        let waiting = (self.length % Self::CHUNK as u64) as usize;
-        self.length += bytes.len() as u64;
-        if waiting > 0 {
-            let (now, later) = bytes.split_at(bytes.len().min(Self::CHUNK - waiting));
-            self.rest[waiting..waiting + now.len()].copy_from_slice(now);
-            if waiting + now.len() < Self::CHUNK {
-                return;
-            }
-            Self::mix_chunk(&mut self.lanes, &self.rest);
-            bytes = later;
-        }
-        let chunks = bytes.chunks_exact(Self::CHUNK);
-        let rest = chunks.remainder();
-        chunks.for_each(|chunk| Self::mix_chunk(&mut self.lanes, chunk));
-        self.rest[..rest.len()].copy_from_slice(rest);
-    }
-
-    fn mix_chunk(lanes: &mut [u64; 4], chunk: &[u8]) {
-        for (lane, word) in lanes.iter_mut().zip(chunk.chunks_exact(8)) {
-            *lane = Self::mix(*lane, number(word));
-        }
-    }
-
-    fn get(&self) -> u64 {
-        let mut lanes = self.lanes;
-        for word in self.rest[..(self.length % Self::CHUNK as u64) as usize].chunks(8) {
-            lanes[0] = Self::mix(lanes[0], number(word));
-        }
-        lanes.into_iter().fold(self.length, Self::mix)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_checksum_is_the_same_however_the_bytes_come() {
-        let mut random = crate::testing::Random(3);
-        let bytes: Vec<u8> = (0..1000).map(|_| random.below(256) as u8).collect();
-        assert_eq!(checksum(b""), Checksum::default().get());
-        // Existing journals hold these values, so they must not change.
-        assert_eq!(checksum(b"warpath"), 0x5417ecc1a536197a);
-        assert_eq!(checksum(&(0..100).collect::<Vec<u8>>()), 0x3e6f90e44b7f8fd6);
-        for length in 0..200 {
-            let mut sum = Checksum::default();
-            let mut left = &bytes[..length];
-            while !left.is_empty() {
-                let (now, later) = left.split_at(random.below(left.len() as u64 + 1) as usize);
-                sum.add(now);
-                left = later;
-            }
-            assert_eq!(sum.get(), checksum(&bytes[..length]), "{length}");
-        }
-    }
 
     /// Begins a table and hands the blocks read back to `replayed`; returns how many rows the file has.
     fn begin(writer: &mut NpyWriter, graph: &Graph, replayed: &mut dyn FnMut(&RowBlock<'_>)) -> usize {

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::Report;
+use super::checksum::checksum;
 use super::facts::{DistanceSum, Facts, RowFacts};
-use crate::graph::{Distance, Distances, Graph, VertexId, with_distances};
+use crate::graph::{Distance, Distances, Graph, VertexId, Weights, with_distances, with_weights};
 use crate::plan::Plan;
 use crate::{Error, Result, parallel};
 
@@ -59,6 +60,27 @@ impl TableShape<'_> {
     /// If there is no such column.
     pub fn target(&self, column: usize) -> VertexId {
         self.targets.map_or(column as VertexId, |targets| targets[column])
+    }
+
+    /// A checksum of everything that the rows of an unfinished table depend on: the arcs and weights of the graph, sources, targets, the order of
+    /// the rows, and everything that decides how floats are rounded. O(vertices + arcs).
+    pub fn fingerprint(&self) -> u64 {
+        let csr = self.graph.csr();
+        let mut parts = vec![
+            checksum(bytemuck::cast_slice(csr.offsets())),
+            checksum(bytemuck::cast_slice(csr.targets())),
+            checksum(bytemuck::cast_slice(self.sources)),
+            self.targets.map_or(u64::MAX, |targets| checksum(bytemuck::cast_slice(targets))),
+            checksum(bytemuck::cast_slice(self.order)),
+            checksum(csr.weights().kind().name().as_bytes()),
+        ];
+        if !matches!(csr.weights(), Weights::Unit(_)) {
+            parts.push(with_weights!(csr.weights(), values => checksum(bytemuck::cast_slice(values))));
+        }
+        if matches!(csr.weights(), Weights::F32(_) | Weights::F64(_)) {
+            parts.push(checksum(self.rounding.as_bytes()));
+        }
+        checksum(bytemuck::cast_slice(&parts))
     }
 }
 

@@ -8,7 +8,7 @@ use warpath::formats::{PartialFile, check_output};
 use warpath::graph::WeightKind;
 use warpath::{Apsp, Control, Engine, Error, Solver};
 use warpath_mpi::{
-    AllPairs, FLOYD_WARSHALL, Outcome, RankDevices, SharedMatrix, Source, World, all_pairs, floyd_warshall,
+    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, SharedMatrix, Source, World, all_pairs, floyd_warshall,
 };
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
@@ -47,7 +47,9 @@ struct RanksFacts {
     count: usize,
     /// Whether each rank has a GPU.
     on_gpus: bool,
-    /// Seconds that rank 0 waited for the others at the end.
+    /// How many rows an interrupted run had left.
+    resumed_rows: u64,
+    /// Seconds that rank 0 waited for the others.
     wait: f64,
 }
 
@@ -94,7 +96,8 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices
         let (found, _) = floyd_warshall(world, &Source::of(&graph), SharedMatrix { file, ..matrix })?;
         (found, "each rank would make the whole matrix for its rows alone")
     } else {
-        let found = all_pairs(world, &solver, &request, file, arguments.output.is_some())?;
+        let writes = arguments.output.is_some();
+        let found = all_pairs(world, &solver, &request, MatrixFile { file, writes, resume: arguments.resume })?;
         (found, "what one machine takes for the rows of a rank")
     };
     let seconds = Times { load: load + found.load, prepare: opening, ..times_of(&found) };
@@ -114,7 +117,8 @@ fn suits_a_shared_matrix(solver: &Solver, request: &Apsp, arguments: &ApspArgume
     let is_float = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
     let least = if arguments.verify { 1.0 } else { 0.0 };
     let has_weights_for_it = graph.weight_kind() == WeightKind::Unit || graph.weight_range().0 >= least;
-    arguments.algorithm.algorithm.is_none() && !is_float && has_weights_for_it && is_matrix()
+    // Such a matrix can't be resumed.
+    !arguments.resume && arguments.algorithm.algorithm.is_none() && !is_float && has_weights_for_it && is_matrix()
 }
 
 fn times_of(found: &AllPairs) -> Times {
@@ -134,7 +138,8 @@ fn share_matrix(
         RankDevices::Cuda => Err(Error::invalid(format!("`{}` runs on cores, not on GPUs", FLOYD_WARSHALL.name))),
         RankDevices::Auto | RankDevices::Cpu => Ok(()),
     })?;
-    world.agree(ranks::refuse(&arguments.graph, &[("--threads", common.threads.is_some())]))?;
+    let others = [("--threads", common.threads.is_some()), ("--resume", arguments.resume)];
+    world.agree(ranks::refuse(&arguments.graph, &others))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
     let source = ranks::source(world, &arguments.graph, common.memory, false, control)?;
     let (found, arcs) = floyd_warshall(world, &source, matrix)?;
@@ -151,7 +156,6 @@ fn check(arguments: &ApspArguments) -> Result<(), Error> {
         ("--targets", arguments.targets.is_some()),
         ("--reduce", arguments.reduce.is_some()),
         ("--layout", arguments.layout.is_some()),
-        ("--resume", arguments.resume),
         ("--successors", arguments.successors),
         ("--plan", arguments.solving.plan.plan),
         ("--statistics", arguments.solving.statistics),
@@ -166,7 +170,7 @@ fn create(arguments: &ApspArguments, path: &Path, control: &Control) -> Result<P
     match OutputKind::of(path).map_err(Failure::into_error)? {
         OutputKind::Npy => {
             check_output(path, &inputs(&arguments.graph, &[]))?;
-            ranks::create(path, control)
+            if arguments.resume { ranks::resume(path, control) } else { ranks::create(path, control) }
         }
         _ => Err(Error::invalid(format!("`{}`: ranks write all pairs to a .npy", path.display()))),
     }
@@ -182,7 +186,7 @@ fn print(
 ) -> Result<(), Error> {
     let common = &arguments.solving.common;
     let vertices = graph.vertices();
-    let facts = RanksFacts { count: world.ranks(), on_gpus, wait: found.wait };
+    let facts = RanksFacts { count: world.ranks(), on_gpus, resumed_rows: found.resumed_rows, wait: found.wait };
     if common.json {
         let answer = RanksAnswer {
             engine: "mpi",
@@ -219,6 +223,9 @@ fn print(
     table.row("reachable", text + if arguments.verify { ", verified" } else { "" });
     if let Some(output) = &arguments.output {
         table.row("written", output.display().to_string());
+    }
+    if facts.resumed_rows > 0 {
+        table.row("resumed", print::count(facts.resumed_rows, "row", "rows"));
     }
     table.row("time", format!("{}, wait {}", seconds.text(), print::seconds(facts.wait)));
     table.print().map_err(Failure::into_error)
