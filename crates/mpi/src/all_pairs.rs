@@ -4,7 +4,8 @@
 //! rank takes blocks of sources in turn and solves them as one machine would, on its own cores or on a GPU; the algorithm is that machine's
 //! choice. No messages are sent meanwhile.
 //!
-//! Whether 32-bit distances suffice may differ among the rows. If some ranks need 64 bits and others do not, all begin again with these.
+//! Whether 32-bit distances suffice may differ among the rows. If some ranks need 64 bits, all begin again with these: rows of both kinds would be in
+//! each other's places.
 //!
 //! Ranks that have done their share wait for the others for any time: nothing ends the run if one of those falls silent.
 //!
@@ -98,11 +99,19 @@ pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixF
             resume,
             resumed: 0,
             wide,
+            began_narrow: false,
+            narrow_is_not_enough: false,
         };
         let solved = solver.solve(request.clone().from(sources.as_slice()).into_sink(&mut rows));
         let seconds = start.elapsed().as_secs_f64();
-        let resumed = rows.resumed;
-        let summary = world.agree_at_leisure(solved)?;
+        let (resumed, overflows) = (rows.resumed, rows.narrow_is_not_enough);
+        // Such a rank has an error, which is none of the run.
+        let summary = world.agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) })?;
+        let again = world.any(overflows);
+        let Some(summary) = summary.filter(|_| !again) else {
+            wide = true;
+            continue;
+        };
         let wait = start.elapsed().as_secs_f64() - seconds;
         let is_wide_here = summary.report().semiring == U32ToU64::NAME;
         // A rank without rows has no distances of either kind.
@@ -157,6 +166,10 @@ struct Rows<'a> {
     resumed: usize,
     /// Whether only 64-bit distances are taken.
     wide: bool,
+    /// Whether the rank began with 32 bits,
+    began_narrow: bool,
+    /// and would go on with 64.
+    narrow_is_not_enough: bool,
 }
 
 impl RowSink for Rows<'_> {
@@ -171,6 +184,12 @@ impl RowSink for Rows<'_> {
             return Err(Error::DistanceOverflow { semiring: table.semiring });
         }
         let Some((path, file)) = &mut self.file else { return Ok(0) };
+        let is_wide = matches!(table.distances, Distances::U64(_));
+        self.narrow_is_not_enough = is_wide && self.began_narrow;
+        if self.narrow_is_not_enough {
+            return Err(Error::DistanceOverflow { semiring: table.semiring });
+        }
+        self.began_narrow = !is_wide;
         let vertices = table.graph.vertices();
         let start = header(path, vertices, table.distances)?.len() as u64;
         let row_bytes = (vertices as u64).saturating_mul(distance_bytes(table.distances));

@@ -8,7 +8,7 @@
 //! The panels of the next pivot are lowered first, relaxed, and on their way while the rest of the block is lowered: so ranks wait for each other
 //! only if a panel takes longer than a block.
 //!
-//! Cells are integers of 32 bits, or of 64 if a distance might have been lost ([`BlockCell::NO_PATH`]). So distances are those of one machine. Those of
+//! Cells are integers of 16 bits where weights are small, of 32, or of 64: the next ones if a distance might have been lost ([`BlockCell::NO_PATH`]). So distances are those of one machine. Those of
 //! floats would not be: sums in another order are rounded differently.
 //!
 //! The certificate is another product: each distance from a vertex to another has to be the least sum of a distance and the weight of an arc. With
@@ -114,6 +114,16 @@ fn solve<W: Weight>(world: &World, source: &Source<'_>, request: SharedMatrix) -
     let grid = Grid::of(world, graph.vertices() as usize);
     let load = start.elapsed().as_secs_f64();
     let mut work = Work { grid: &grid, graph, greatest: greatest as u64, request, load };
+    // Weights this small leave room for some arcs in a path.
+    let are_short = work.greatest <= u64::from(u16::NO_PATH / 4) && W::KIND != WeightKind::I32;
+    if are_short && let Some(solved) = work.in_cells::<u16>()? {
+        let solved = solved.with(widened);
+        let found = match W::KIND {
+            WeightKind::Unit => work.finish::<UnitToU32>(Some(solved), false)?,
+            _ => work.finish::<U32ToU32>(Some(solved), false)?,
+        };
+        return Ok((found, arcs));
+    }
     let found = match W::KIND {
         WeightKind::Unit => {
             let solved = work.in_cells::<u32>()?;
@@ -142,6 +152,11 @@ fn distances_of<T: BlockCell + Pod, D: DistanceValue>(mut block: Vec<T>) -> Vec<
     let unreachable: T = bytemuck::cast(D::UNREACHABLE);
     block.iter_mut().filter(|cell| **cell >= T::NO_PATH).for_each(|cell| *cell = unreachable);
     bytemuck::allocation::cast_vec(block)
+}
+
+/// Cells as distances of twice as many bits.
+fn widened(block: Vec<u16>) -> Vec<u32> {
+    block.into_iter().map(|cell| if cell < u16::NO_PATH { cell.into() } else { u32::MAX }).collect()
 }
 
 /// Cells as distances of half as many bits, in which those of paths have room.

@@ -69,7 +69,7 @@ macro_rules! block_cells {
         }
     )*};
 }
-block_cells!(u32, u64);
+block_cells!(u16, u32, u64);
 
 fn close<T: Cell>(instruction_set: InstructionSet, block: &mut [T], n: usize) -> Result<()> {
     assert_eq!(block.len(), n * n, "a block has n * n cells");
@@ -128,9 +128,12 @@ fn lower<T: Cell>(
     // The shapes of `close_shaped`.
     match (instruction_set, size_of::<T>()) {
         #[cfg(target_arch = "x86_64")]
+        (InstructionSet::Avx512, 2) => lower!(8 x 96),
+        #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx512, 4) => lower!(8 x 48),
         #[cfg(target_arch = "x86_64")]
         (InstructionSet::Avx512, _) => lower!(4 x 48),
+        (_, 2) => lower!(2 x 96),
         (_, 4) => lower!(2 x 48),
         (_, _) => lower!(1 x 48),
     }
@@ -174,7 +177,7 @@ mod tests {
     {
         let cell = |random: &mut Random| match random.below(3) {
             0 => T::NO_PATH,
-            _ => T::try_from(random.below(1000)).unwrap(),
+            _ => T::try_from(random.below(100)).unwrap(),
         };
         (0..count).map(|_| cell(random)).collect()
     }
@@ -214,6 +217,7 @@ mod tests {
 
     #[test]
     fn blocks_are_those_of_three_loops() {
+        check::<u16>(2);
         check::<u32>(3);
         check::<u64>(4);
     }
