@@ -26,7 +26,7 @@ use std::time::Instant;
 
 use bytemuck::Pod;
 use mpi::datatype::Equivalence;
-use warpath::blocks::BlockCell;
+use warpath::blocks::{BlockCell, PackedRows};
 use warpath::formats::PartialFile;
 use warpath::graph::{DistanceValue, I32ToI64, MinPlus, U32ToU32, U32ToU64, Unit, UnitToU32, Weight, WeightKind};
 use warpath::{Error, Result};
@@ -311,11 +311,21 @@ struct Matrix<'g, T> {
 
 /// Rows and columns of a pivot.
 struct Panels<T> {
-    /// The columns of this rank.
+    /// The columns of this rank,
     above: Vec<T>,
+    /// which are packed once they are there.
+    packed: Option<PackedRows<T>>,
     /// The rows of this rank.
     left: Vec<T>,
     depth: usize,
+}
+
+impl<T: BlockCell> Panels<T> {
+    /// Lowers rows of the block by the product of their cells in the pivot's columns with the pivot's rows.
+    fn lower(&self, rows: &mut [T], left: &[T]) -> Result<()> {
+        // What could not be packed has been noted.
+        self.packed.as_ref().map_or(Ok(()), |above| T::lower_by(rows, left, above))
+    }
 }
 
 impl<T: BlockCell + Equivalence> Matrix<'_, T> {
@@ -347,6 +357,7 @@ impl<T: BlockCell + Equivalence> Matrix<'_, T> {
         let Some(first) = pivots.first() else { return };
         let mut now = self.panels_of(first);
         self.grid.tell_panels(first, &mut now.above, &mut now.left, || false);
+        self.pack(&mut now);
         for next in pivots.iter().skip(1).map(Some).chain([None]) {
             let Some(next) = next else {
                 let mut rest = 0;
@@ -359,7 +370,13 @@ impl<T: BlockCell + Equivalence> Matrix<'_, T> {
             let (grid, mut rest) = (self.grid, 0);
             grid.tell_panels(next, &mut coming.above, &mut coming.left, || self.lower_some_rows(&now, &mut rest));
             now = coming;
+            self.pack(&mut now);
         }
+    }
+
+    fn pack(&mut self, panels: &mut Panels<T>) {
+        let packed = T::pack(&panels.above, panels.depth, self.width());
+        panels.packed = self.noted(packed);
     }
 
     /// Lowers the rows and columns of a pivot by the panels of the one before.
@@ -367,7 +384,7 @@ impl<T: BlockCell + Equivalence> Matrix<'_, T> {
         let (width, depth) = (self.width(), now.depth);
         if let Some(rows) = self.grid.own_rows(next) {
             let left = &now.left[rows.start * depth..rows.end * depth];
-            T::lower(&mut self.block[rows.start * width..rows.end * width], left, &now.above, depth, width)?;
+            now.lower(&mut self.block[rows.start * width..rows.end * width], left)?;
         }
         if let Some(columns) = self.grid.own_columns(next) {
             let mut cells = self.columns(&columns)?;
@@ -386,7 +403,7 @@ impl<T: BlockCell + Equivalence> Matrix<'_, T> {
         let relaxed = self.relax_panels(pivot);
         let (above, left) = self.noted(relaxed).unwrap_or_default();
         let or_room = |cells: Option<Vec<T>>, count: usize| cells.unwrap_or_else(|| vec![T::NO_PATH; count]);
-        Panels { above: or_room(above, depth * width), left: or_room(left, height * depth), depth }
+        Panels { above: or_room(above, depth * width), packed: None, left: or_room(left, height * depth), depth }
     }
 
     /// The rows and the columns of a pivot, if this rank has them.
@@ -436,7 +453,7 @@ impl<T: BlockCell + Equivalence> Matrix<'_, T> {
         *rest = rows.end;
         let left = &now.left[rows.start * now.depth..rows.end * now.depth];
         let own = &mut self.block[rows.start * width..rows.end * width];
-        let lowered = T::lower(own, left, &now.above, now.depth, width);
+        let lowered = now.lower(own, left);
         self.noted(lowered);
         true
     }

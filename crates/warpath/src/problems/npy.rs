@@ -364,6 +364,7 @@ fn sealed(kind: u64, fingerprint: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Graph;
 
     /// Begins a table and hands the blocks read back to `replayed`; returns how many rows the file has.
     fn begin(writer: &mut NpyWriter, graph: &Graph, replayed: &mut dyn FnMut(&RowBlock<'_>)) -> usize {

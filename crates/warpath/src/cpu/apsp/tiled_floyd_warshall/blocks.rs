@@ -41,6 +41,28 @@ pub trait BlockCell: Copy + Ord + Send + Sync + 'static {
     /// If the block does not have `n²` cells.
     fn close(block: &mut [Self], n: usize) -> Result<()>;
 
+    /// Puts `depth` rows of `width` columns into the order in which [`BlockCell::lower_by`] reads them. O(cells).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many cells.
+    fn pack(above: &[Self], depth: usize, width: usize) -> Result<PackedRows<Self>>;
+
+    /// As [`BlockCell::lower`], with `above` packed: for several targets.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Panics
+    ///
+    /// If the blocks do not fit each other.
+    fn lower_by(target: &mut [Self], left: &[Self], above: &PackedRows<Self>) -> Result<()>;
+
     /// Lowers each cell of `target` to the least sum of a cell in its row of `left` and one in its column of `above`, if that is less: `left` has
     /// `depth` columns, `above` as many rows, and `target` and `above` have `width` columns. O(cells of `target` · depth).
     ///
@@ -51,7 +73,23 @@ pub trait BlockCell: Copy + Ord + Send + Sync + 'static {
     /// # Panics
     ///
     /// If the blocks do not fit each other.
-    fn lower(target: &mut [Self], left: &[Self], above: &[Self], depth: usize, width: usize) -> Result<()>;
+    fn lower(target: &mut [Self], left: &[Self], above: &[Self], depth: usize, width: usize) -> Result<()> {
+        Self::lower_by(target, left, &Self::pack(above, depth, width)?)
+    }
+}
+
+/// Rows of a block in the order in which products read them.
+#[derive(Debug, Clone)]
+pub struct PackedRows<T> {
+    /// Up to [`BLOCK`] rows after others, and of these one strip of [`columns`] columns after another.
+    cells: Vec<T>,
+    depth: usize,
+    width: usize,
+}
+
+/// Columns of a register tile.
+const fn columns<T>() -> usize {
+    if size_of::<T>() == 2 { 96 } else { 48 }
 }
 
 macro_rules! block_cells {
@@ -63,15 +101,19 @@ macro_rules! block_cells {
                 close(InstructionSet::detect(), block, n)
             }
 
-            fn lower(target: &mut [Self], left: &[Self], above: &[Self], depth: usize, width: usize) -> Result<()> {
-                lower(InstructionSet::detect(), target, left, above, [depth, width])
+            fn pack(above: &[Self], depth: usize, width: usize) -> Result<PackedRows<Self>> {
+                pack::<$cell, { columns::<$cell>() }>(above, depth, width)
+            }
+
+            fn lower_by(target: &mut [Self], left: &[Self], above: &PackedRows<Self>) -> Result<()> {
+                lower(InstructionSet::detect(), target, left, above)
             }
         }
     )*};
 }
 block_cells!(u16, u32, u64);
 
-fn close<T: Cell>(instruction_set: InstructionSet, block: &mut [T], n: usize) -> Result<()> {
+fn close<T: Cell + BlockCell>(instruction_set: InstructionSet, block: &mut [T], n: usize) -> Result<()> {
     assert_eq!(block.len(), n * n, "a block has n * n cells");
     if n <= TRIPLE_LOOP_LIMIT {
         if n > 0 {
@@ -91,28 +133,39 @@ fn close<T: Cell>(instruction_set: InstructionSet, block: &mut [T], n: usize) ->
         let mut diagonal = columns_of(&block[rows.clone()], start, end)?;
         triple_loop(instruction_set, &mut diagonal, depth);
         let above = memory::copied(WHAT, &block[rows.clone()])?;
-        lower(instruction_set, &mut block[rows.clone()], &diagonal, &above, [depth, n])?;
+        T::lower(&mut block[rows.clone()], &diagonal, &above, depth, n)?;
         let mut left = columns_of(block, start, end)?;
         let before = memory::copied(WHAT, &left)?;
-        lower(instruction_set, &mut left, &before, &diagonal, [depth, depth])?;
+        T::lower(&mut left, &before, &diagonal, depth, depth)?;
         let above = memory::copied(WHAT, &block[rows])?;
-        lower(instruction_set, block, &left, &above, [depth, n])?;
+        T::lower(block, &left, &above, depth, n)?;
     }
     Ok(())
 }
 
-fn lower<T: Cell>(
-    instruction_set: InstructionSet,
-    target: &mut [T],
-    left: &[T],
-    above: &[T],
-    [depth, width]: [usize; 2],
-) -> Result<()> {
+fn pack<T: Cell, const COLUMNS: usize>(above: &[T], depth: usize, width: usize) -> Result<PackedRows<T>> {
+    assert_eq!(above.len(), depth * width, "rows have so many cells");
+    let strips = width.div_ceil(COLUMNS);
+    let mut cells = memory::filled("rows of the matrix", strips * depth * COLUMNS, T::INFINITY)?;
+    let (packed, _) = cells.as_chunks_mut::<COLUMNS>();
+    for first in (0..depth).step_by(BLOCK) {
+        let now = BLOCK.min(depth - first);
+        let rows = &above[first * width..(first + now) * width];
+        let packed = &mut packed[strips * first..strips * (first + now)];
+        for (strip, packed) in packed.chunks_exact_mut(now).enumerate() {
+            pack_above(rows, width, strip * COLUMNS, packed);
+        }
+    }
+    Ok(PackedRows { cells, depth, width })
+}
+
+fn lower<T: Cell>(instruction_set: InstructionSet, target: &mut [T], left: &[T], above: &PackedRows<T>) -> Result<()> {
+    let &PackedRows { depth, width, .. } = above;
     if target.is_empty() || depth == 0 {
         return Ok(());
     }
     let height = target.len() / width;
-    let fit = target.len() == height * width && left.len() == height * depth && above.len() == depth * width;
+    let fit = target.len() == height * width && left.len() == height * depth;
     assert!(fit, "blocks that are multiplied fit each other");
     macro_rules! lower {
         ($rows:literal x $columns:literal) => {
@@ -121,7 +174,6 @@ fn lower<T: Cell>(
                 target,
                 left,
                 above,
-                [depth, width],
             )
         };
     }
@@ -143,19 +195,15 @@ fn lower_by<T: Cell, const ROWS: usize, const COLUMNS: usize>(
     kernel: &TileKernel<T, ROWS, COLUMNS, false>,
     target: &mut [T],
     left: &[T],
-    above: &[T],
-    [depth, width]: [usize; 2],
+    above: &PackedRows<T>,
 ) -> Result<()> {
-    let (strips, deepest) = (width.div_ceil(COLUMNS), depth.min(BLOCK));
-    let mut packed_above = memory::filled("rows of the matrix", strips * deepest, [T::INFINITY; COLUMNS])?;
-    let tiles = STRIP_ROWS.div_ceil(ROWS);
-    let mut packed_left = memory::filled("columns of the matrix", tiles * deepest, [T::INFINITY; ROWS])?;
+    let &PackedRows { depth, width, .. } = above;
+    let (packed_above, strips) = (above.cells.as_chunks::<COLUMNS>().0, width.div_ceil(COLUMNS));
+    let most = STRIP_ROWS.div_ceil(ROWS) * depth.min(BLOCK);
+    let mut packed_left = memory::filled("columns of the matrix", most, [T::INFINITY; ROWS])?;
     for first in (0..depth).step_by(BLOCK) {
-        let now = deepest.min(depth - first);
-        let packed_above = &mut packed_above[..strips * now];
-        for (strip, packed) in packed_above.chunks_exact_mut(now).enumerate() {
-            pack_above(&above[first * width..(first + now) * width], width, strip * COLUMNS, packed);
-        }
+        let now = BLOCK.min(depth - first);
+        let packed_above = &packed_above[strips * first..strips * (first + now)];
         for (strip, rows) in target.chunks_mut(STRIP_ROWS * width).enumerate() {
             let count = rows.len() / width;
             let packed_left = &mut packed_left[..count.div_ceil(ROWS) * now];
