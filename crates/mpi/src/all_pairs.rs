@@ -12,7 +12,7 @@
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use warpath::formats::PartialFile;
@@ -22,7 +22,7 @@ use warpath::tables::write_npy_part;
 use warpath::{Apsp, Distance, Error, Graph, Plan, Result, Solver};
 
 use crate::facts::{combined_max, combined_sum};
-use crate::journal::Journal;
+use crate::journal::{Begun, Journal};
 use crate::matrix_file::{distance_bytes, header, open, write_header};
 use crate::output::path_of_all;
 use crate::world::{Outcome, World};
@@ -84,11 +84,23 @@ pub struct MatrixFile {
 /// As [`Solver::solve`], and [`Error::Io`] if a rank can't write: the folder of the file has to be one that all hosts share.
 pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixFile) -> Outcome<AllPairs> {
     let MatrixFile { mut file, writes, resume } = matrix;
-    let sources = rows_of(world.rank(), world.ranks(), solver.graph().vertices());
+    let vertices = solver.graph().vertices();
+    let sources = rows_of(world.rank(), world.ranks(), vertices);
     let path = if writes { Some(path_of_all(world, file.as_ref())?) } else { None };
+    let begun = |wide| Begun { vertices: vertices as u64, ranks: world.ranks() as u64, wide };
+    let mut wide = match &path {
+        Some(path) if resume => left_wide(world, path, begun(false))?,
+        _ => false,
+    };
     let start = Instant::now();
-    let mut wide = false;
     loop {
+        let marked = match &path {
+            Some(path) if world.rank() == 0 => {
+                open(path).and_then(|(path, mut file)| begun(wide).write(&path, &mut file))
+            }
+            _ => Ok(()),
+        };
+        world.agree(marked)?;
         let sink = path.as_ref().map_or(Ok(None), |path| open(path).map(Some));
         let mut rows = Rows {
             sources: &sources,
@@ -105,6 +117,8 @@ pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixF
         let solved = solver.solve(request.clone().from(sources.as_slice()).into_sink(&mut rows));
         let seconds = start.elapsed().as_secs_f64();
         let (resumed, overflows) = (rows.resumed, rows.narrow_is_not_enough);
+        // Nothing that this rank wrote comes after what rank 0 does to the file.
+        drop(rows);
         // Such a rank has an error, which is none of the run.
         let summary = world.agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) })?;
         let again = world.any(overflows);
@@ -144,6 +158,21 @@ pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixF
             wait,
         });
     }
+}
+
+/// Whether the run that left a file had come to 64 bits; an error if it had another graph or number of ranks.
+fn left_wide(world: &World, path: &Path, wanted: Begun) -> Outcome<bool> {
+    let found = if world.rank() == 0 { Begun::read(path) } else { None };
+    let fits = found.is_none_or(|found| Begun { wide: false, ..found } == wanted);
+    world.agree(if fits {
+        Ok(())
+    } else {
+        Err(Error::invalid(format!(
+            "`{}` was begun for another graph, or on another number of ranks; delete it, or don't resume",
+            path.display()
+        )))
+    })?;
+    Ok(world.any(found.is_some_and(|found| found.wide)))
 }
 
 /// Distances of the type that the matrix of a graph has, none of them.
@@ -207,6 +236,11 @@ impl RowSink for Rows<'_> {
         // There is something to resume from here on.
         self.partial.iter_mut().for_each(|partial| partial.keep());
         Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        let Some((path, file)) = &self.file else { return Ok(()) };
+        file.sync_all().map_err(|error| Error::io(path.as_path(), error))
     }
 
     fn wants_rows(&self) -> bool {

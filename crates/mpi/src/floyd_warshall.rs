@@ -117,30 +117,33 @@ fn solve<W: Weight>(world: &World, source: &Source<'_>, request: SharedMatrix) -
     // Weights this small leave room for some arcs in a path.
     let are_short = work.greatest <= u64::from(u16::NO_PATH / 4) && W::KIND != WeightKind::I32;
     if are_short && let Some(solved) = work.in_cells::<u16>()? {
-        let solved = solved.with(widened);
+        let solved = Some(solved.with(world, widened)?);
         let found = match W::KIND {
-            WeightKind::Unit => work.finish::<UnitToU32>(Some(solved), false)?,
-            _ => work.finish::<U32ToU32>(Some(solved), false)?,
+            WeightKind::Unit => work.finish::<UnitToU32>(solved, false)?,
+            _ => work.finish::<U32ToU32>(solved, false)?,
         };
         return Ok((found, arcs));
     }
     let found = match W::KIND {
         WeightKind::Unit => {
-            let solved = work.in_cells::<u32>()?;
-            work.finish::<UnitToU32>(solved.map(|solved| solved.with(distances_of)), false)?
+            let solved = work.in_cells::<u32>()?.map(|solved| solved.with(world, same)).transpose()?;
+            work.finish::<UnitToU32>(solved, false)?
         }
         WeightKind::I32 => {
-            let solved = work.in_cells::<u64>()?;
-            work.finish::<I32ToI64>(solved.map(|solved| solved.with(distances_of)), false)?
+            let solved = work.in_cells::<u64>()?.map(|solved| solved.with(world, same)).transpose()?;
+            work.finish::<I32ToI64>(solved, false)?
         }
         _ => match work.in_cells::<u32>()? {
-            Some(solved) => work.finish::<U32ToU32>(Some(solved.with(distances_of)), false)?,
+            Some(solved) => work.finish::<U32ToU32>(Some(solved.with(world, same)?), false)?,
             None => match work.in_cells::<u64>()? {
                 // Half of the range of 32 bits was not enough; all of it is.
                 Some(solved) if solved.farthest < u32::MAX.into() => {
-                    work.finish::<U32ToU32>(Some(solved.with(narrowed)), false)?
+                    work.finish::<U32ToU32>(Some(solved.with(world, narrowed)?), false)?
                 }
-                solved => work.finish::<U32ToU64>(solved.map(|solved| solved.with(distances_of)), true)?,
+                solved => {
+                    let solved = solved.map(|solved| solved.with(world, same)).transpose()?;
+                    work.finish::<U32ToU64>(solved, true)?
+                }
             },
         },
     };
@@ -148,20 +151,23 @@ fn solve<W: Weight>(world: &World, source: &Source<'_>, request: SharedMatrix) -
 }
 
 /// Cells as distances, which have as many bits.
-fn distances_of<T: BlockCell + Pod, D: DistanceValue>(mut block: Vec<T>) -> Vec<D> {
+fn same<T: BlockCell + Pod, D: DistanceValue>(mut block: Vec<T>) -> Result<Vec<D>> {
     let unreachable: T = bytemuck::cast(D::UNREACHABLE);
     block.iter_mut().filter(|cell| **cell >= T::NO_PATH).for_each(|cell| *cell = unreachable);
-    bytemuck::allocation::cast_vec(block)
+    Ok(bytemuck::allocation::cast_vec(block))
 }
 
 /// Cells as distances of twice as many bits.
-fn widened(block: Vec<u16>) -> Vec<u32> {
-    block.into_iter().map(|cell| if cell < u16::NO_PATH { cell.into() } else { u32::MAX }).collect()
+fn widened(block: Vec<u16>) -> Result<Vec<u32>> {
+    let mut distances = with_capacity("distances of the block", block.len())?;
+    distances.extend(block.into_iter().map(|cell| if cell < u16::NO_PATH { cell.into() } else { u32::MAX }));
+    Ok(distances)
 }
 
 /// Cells as distances of half as many bits, in which those of paths have room.
-fn narrowed(block: Vec<u64>) -> Vec<u32> {
-    block.into_iter().map(|cell| u32::try_from(cell).unwrap_or(u32::MAX)).collect()
+fn narrowed(block: Vec<u64>) -> Result<Vec<u32>> {
+    // The standard library does this in place.
+    Ok(block.into_iter().map(|cell| u32::try_from(cell).unwrap_or(u32::MAX)).collect())
 }
 
 /// A matrix in the making.
@@ -186,9 +192,9 @@ struct Solved<T> {
 }
 
 impl<T> Solved<T> {
-    fn with<D>(self, distances_of: impl FnOnce(Vec<T>) -> Vec<D>) -> Solved<D> {
+    fn with<D>(self, world: &World, distances_of: impl FnOnce(Vec<T>) -> Result<Vec<D>>) -> Outcome<Solved<D>> {
         let Solved { block, farthest, solve, wait, verify } = self;
-        Solved { block: distances_of(block), farthest, solve, wait, verify }
+        Ok(Solved { block: world.agree(distances_of(block))?, farthest, solve, wait, verify })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which rows of a shared `.npy` are there, so that an interrupted run can be resumed.
 //!
-//! Behind the matrix, each rank has a place in the file for its journal: what its rows depend on, and for each block of rows that it wrote
+//! Until the matrix is whole, the file begins with a mark that nobody overwrites, and with what the places of all ranks depend on: the numbers of vertices
+//! and of ranks, and whether distances have 64 bits where 32 might do. Behind the matrix, each rank has a place in the file for its journal: what its rows depend on, and for each block of rows that it wrote
 //! how many rows there are then, and a checksum of the block. A block is entered after it was written. Whoever resumes reads blocks back and compares
 //! their checksums; the first that differs is solved again, and so are all after it. So no write has to be synchronized on the way. When the matrix is
 //! whole, the file is cut off behind it.
@@ -11,11 +12,40 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use warpath::formats::RESUMABLE;
 use warpath::graph::{DistanceValue, VertexId, with_distances};
 use warpath::problems::{RowBlock, TableShape, checksum};
 use warpath::{Error, Result};
 
-const MAGIC: u64 = u64::from_le_bytes(*b"wpranks1");
+use crate::allocation::filled;
+
+/// What all ranks have to agree about before a file is resumed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Begun {
+    pub(crate) vertices: u64,
+    pub(crate) ranks: u64,
+    /// Whether only 64-bit distances are taken.
+    pub(crate) wide: bool,
+}
+
+impl Begun {
+    /// What a file was begun with; `None` if ranks have left nothing there.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        let mut words = [0_u64; 4];
+        File::open(path).ok()?.read_exact(bytemuck::cast_slice_mut(&mut words)).ok()?;
+        let [mark, vertices, ranks, wide] = words;
+        (mark == u64::from_le_bytes(RESUMABLE)).then_some(Begun { vertices, ranks, wide: wide != 0 })
+    }
+
+    /// Writes it where the header will be.
+    pub(crate) fn write(self, path: &Path, file: &mut File) -> Result<()> {
+        let words = [u64::from_le_bytes(RESUMABLE), self.vertices, self.ranks, self.wide.into()];
+        let written = file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(bytemuck::cast_slice(&words)));
+        written.map_err(|error| Error::io(path, error))
+    }
+}
+
+const MAGIC: u64 = u64::from_le_bytes(*b"wprows02");
 /// The magic number, the fingerprint of the rows, and the bytes of a distance.
 const HEADER: u64 = 24;
 /// Rows done, and the checksum of the last of them.
@@ -37,7 +67,7 @@ impl Journal {
     /// That of a rank, for a file with so many bytes before the first row. A matrix has as many rows as columns.
     pub(crate) fn new(path: &Path, rank: usize, vertices: usize, rows_start: u64, row_bytes: u64) -> Self {
         // A matrix for which this is too much has no room anywhere.
-        let (vertices, place) = (vertices as u64, HEADER + ENTRY * vertices as u64);
+        let (vertices, place) = (vertices as u64, HEADER + ENTRY * (vertices as u64 + 1));
         let end = rows_start.saturating_add(vertices.saturating_mul(row_bytes));
         let start = end.saturating_add(place.saturating_mul(rank as u64));
         Journal { path: path.to_owned(), rows_start, row_bytes, start, entries: 0, rows_done: 0 }
@@ -52,7 +82,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`] if the file was begun for another graph or request; [`Error::Io`].
+    /// [`Error::InvalidRequest`] if the rank's rows were begun for another graph of as many vertices, or for another request; [`Error::Io`].
     pub(crate) fn begin(
         &mut self,
         file: &mut File,
@@ -121,7 +151,8 @@ impl Journal {
             let done = self.rows_done as usize;
             let rows = usize::try_from(after).ok().filter(|&after| after > done);
             let Some(rows) = rows.and_then(|after| table.order.get(done..after)) else { break };
-            let mut values = vec![D::UNREACHABLE; rows.len() * columns];
+            // A damaged entry may ask for more than there is room for.
+            let Ok(mut values) = filled("rows to resume", rows.len() * columns, D::UNREACHABLE) else { break };
             let cells = values.chunks_exact_mut(columns.max(1));
             let has_read = rows.iter().zip(cells).all(|(&row, cells)| {
                 let at = self.rows_start + u64::from(table.sources[row]) * self.row_bytes;

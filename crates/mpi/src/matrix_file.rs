@@ -54,7 +54,8 @@ pub(crate) fn write_blocks<D: DistanceValue>(grid: &Grid<'_>, file: Option<Parti
     let none = D::into_distances(Vec::new());
     let headed = if world.rank() == 0 { write_header(&path, grid.length(), &none) } else { Ok(()) };
     world.agree(headed)?;
-    world.agree(write_block(grid, &path, &none, block))?;
+    // One host may write far more slowly than another.
+    world.agree_at_leisure(write_block(grid, &path, &none, block))?;
     world.agree(file.map_or(Ok(()), PartialFile::finish))
 }
 
@@ -72,5 +73,5 @@ fn write_block<D: DistanceValue>(grid: &Grid<'_>, path: &PathBuf, none: &Distanc
             .and_then(|_| file.write_all(&bytes));
         written.map_err(|error| Error::io(path, error))?;
     }
-    Ok(())
+    file.sync_all().map_err(|error| Error::io(path, error))
 }

@@ -97,8 +97,8 @@ impl RankPlan {
     pub fn of_matrix(world: &World, source: &Source<'_>, memory: Option<u64>, verify: bool) -> Outcome<Self> {
         let vertices = source.vertices();
         let [height, width] = shape(world.ranks()).map(|parts| vertices.div_ceil(parts as u64));
-        // Wide cells may follow narrow ones.
-        let cell = if source.weight_kind() == WeightKind::Unit { 4 } else { 8 };
+        // Cells of 16 bits become distances of 32, and wide cells may follow narrow ones.
+        let cell = if source.weight_kind() == WeightKind::Unit { 6 } else { 8 };
         RankPlan::of(world, source, memory, RankDevices::Cpu, |owned, arcs, on_gpu| {
             let mut plan = Plan::new();
             let search = Search::new(Problem::Sssp, Vec::new()).plan_of(source, world.ranks(), owned, arcs, on_gpu);

@@ -19,6 +19,9 @@ use crate::{Error, Result};
 /// The suffix of a partial file.
 const PARTIAL: &str = ".partial";
 
+/// What a partial file begins with that several processes write, if it can be resumed: nobody else replaces it.
+pub const RESUMABLE: [u8; 8] = *b"wpranks1";
+
 /// The suffixes of all files that belong to an output, and are made or replaced with it.
 const NAMES: [&str; 4] = ["", PARTIAL, ".partial.journal", ".partial.state"];
 
@@ -276,6 +279,17 @@ impl Partial {
     /// Whether the file did not exist before.
     pub(crate) fn is_new(&self) -> bool {
         self.is_new
+    }
+
+    /// Whether somebody left it to be resumed, and marked it with [`RESUMABLE`].
+    pub(crate) fn is_resumable(&self) -> bool {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut start = [0; RESUMABLE.len()];
+        let mut file = &*self.file;
+        let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_exact(&mut start));
+        let is_marked = read.is_ok() && start == RESUMABLE;
+        let _ = file.seek(SeekFrom::Start(0));
+        is_marked
     }
 
     /// The file, open for reading and writing.

@@ -458,6 +458,15 @@ fn killed_ranks_are_resumed() {
     let (ended, _, error) = run(2, "random:1..8", &more);
     assert_eq!(ended.status.code(), Some(2), "{error}");
     assert!(error.contains("was begun for another graph") && partial.exists(), "{error}");
+    // Nor are those of another number of ranks, or of one machine, and none of these replaces them.
+    let (ended, _, error) = run(3, "random:1..9", &more);
+    assert_eq!(ended.status.code(), Some(2), "{error}");
+    assert!(error.contains("on another number of ranks"), "{error}");
+    for others in [&on_ranks[..], &["--output", &together], &["--output", &together, "--resume"]] {
+        let (ended, _, error) = run(1, "random:1..9", others);
+        assert_eq!(ended.status.code(), Some(2), "{error}");
+        assert!(error.contains("interrupted") && partial.exists(), "{error}");
+    }
     let (ended, out, error) = run(2, "random:1..9", &more);
     assert!(ended.status.success(), "{error}");
     let resumed = out.split("\"resumed_rows\":").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("");

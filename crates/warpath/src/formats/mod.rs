@@ -65,7 +65,7 @@ pub use stored_rows::StoredRows;
 
 use crate::graph::{Direction, Graph, GraphBuilder, ParallelEdges, SelfLoops};
 use crate::memory::{no_threads, spendable};
-pub use crate::partial::{check_output, lock, remove_partial_files};
+pub use crate::partial::{RESUMABLE, check_output, lock, remove_partial_files};
 use crate::{Control, Error, InputError, Result, available_memory};
 
 /// Reads a graph; the format is found from the content, then from the extension.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::partial::{Partial, Place, with_suffix};
 use crate::{CancellableWriter, Control, Error, Result};
 
-/// An output file that is not whole yet. Dropping it before [`PartialFile::finish`] removes it.
+/// An output file that is not whole yet. Dropping it before [`PartialFile::finish`] removes it, unless it is [kept](PartialFile::keep).
 ///
 /// Creating one finds out whether the path can be written, so create it before long work. A symbolic link is followed.
 /// A path that is no regular file (a pipe, `/dev/null`) is written directly.
@@ -35,6 +35,12 @@ impl PartialFile {
     pub fn create(path: impl Into<PathBuf>, control: &Control) -> Result<Self> {
         let mut file = Self::resume(path, control)?;
         if let Some(partial) = &mut file.partial {
+            if partial.is_resumable() {
+                return Err(Error::invalid(format!(
+                    "`{}` belongs to a table of all pairs that was interrupted: continue that by `--resume` on as many ranks, or remove it",
+                    partial.path().display()
+                )));
+            }
             // The leftovers of a process that died are worthless.
             partial.set_temporary(true);
             partial.file().set_len(0).map_err(|error| Error::io(&file.path, error))?;
@@ -43,7 +49,7 @@ impl PartialFile {
     }
 
     /// The same, but what `FILE.partial` has already stays, also if this work fails: whoever resumes the work of a process that died knows what it is
-    /// worth.
+    /// worth, and cuts off what is too long. A file that begins with [`RESUMABLE`](crate::formats::RESUMABLE) can be resumed, and nothing else replaces it.
     ///
     /// # Errors
     ///

@@ -196,7 +196,16 @@ impl RowSink for NpyWriter {
     fn reserve(&mut self) -> Result<()> {
         if self.partial.is_none() {
             self.partial = Some(match Place::of(&self.path)? {
-                Place::File(target) => Partial::lock(&target)?,
+                Place::File(target) => {
+                    let partial = Partial::lock(&target)?;
+                    if partial.is_resumable() {
+                        return Err(Error::invalid(format!(
+                            "`{}` belongs to ranks that were interrupted: continue that by `--engine mpi --resume`, or remove it",
+                            partial.path().display()
+                        )));
+                    }
+                    partial
+                }
                 Place::Stream => {
                     let path = self.path.display();
                     return Err(Error::invalid(format!(

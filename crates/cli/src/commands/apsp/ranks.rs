@@ -8,7 +8,8 @@ use warpath::formats::{PartialFile, check_output};
 use warpath::graph::WeightKind;
 use warpath::{Apsp, Control, Engine, Error, Solver};
 use warpath_mpi::{
-    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, SharedMatrix, Source, World, all_pairs, floyd_warshall,
+    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, RankPlan, SharedMatrix, Source, World, all_pairs,
+    floyd_warshall,
 };
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
@@ -90,10 +91,15 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices
     if arguments.verify {
         request = request.verified();
     }
+    let source = Source::of(&graph);
     let is_shared = world.ranks() > 1 && gpu.is_none() && suits_a_shared_matrix(&solver, &request, arguments);
     // All ranks have to decide the same.
-    let (found, reason) = if world.are_equal(is_shared.into()) && is_shared {
-        let (found, _) = floyd_warshall(world, &Source::of(&graph), SharedMatrix { file, ..matrix })?;
+    let is_shared = world.are_equal(is_shared.into()) && is_shared && {
+        let planned = RankPlan::of_matrix(world, &source, solving.common.memory, arguments.verify)?;
+        world.total(planned.check().is_err().into()) == 0
+    };
+    let (found, reason) = if is_shared {
+        let (found, _) = floyd_warshall(world, &source, SharedMatrix { file, ..matrix })?;
         (found, "each rank would make the whole matrix for its rows alone")
     } else {
         let writes = arguments.output.is_some();
@@ -117,8 +123,14 @@ fn suits_a_shared_matrix(solver: &Solver, request: &Apsp, arguments: &ApspArgume
     let is_float = matches!(graph.weight_kind(), WeightKind::F32 | WeightKind::F64);
     let least = if arguments.verify { 1.0 } else { 0.0 };
     let has_weights_for_it = graph.weight_kind() == WeightKind::Unit || graph.weight_range().0 >= least;
-    // Such a matrix can't be resumed.
-    !arguments.resume && arguments.algorithm.algorithm.is_none() && !is_float && has_weights_for_it && is_matrix()
+    // Such a matrix can't be resumed, and a rank has one thread for it.
+    let threads = arguments.solving.common.threads.unwrap_or(1);
+    !arguments.resume
+        && threads == 1
+        && arguments.algorithm.algorithm.is_none()
+        && !is_float
+        && has_weights_for_it
+        && is_matrix()
 }
 
 fn times_of(found: &AllPairs) -> Times {
