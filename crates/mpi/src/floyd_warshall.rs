@@ -274,7 +274,7 @@ fn cells_of<W: Weight, T: BlockCell + TryFrom<u64>>(grid: &Grid<'_>, graph: &Par
     const WORDS: usize = 3;
     let world = grid.world;
     let (rows, columns) = (grid.rows(), grid.columns());
-    let cells = rows.len().checked_mul(columns.len()).unwrap_or(usize::MAX);
+    let cells = rows.len().saturating_mul(columns.len());
     let mut block = world.agree(filled("the block of the matrix", cells, T::NO_PATH))?;
     let mut arcs = (0..graph.rows()).flat_map(|row| graph.edges(row).map(move |(head, weight)| (row, head, weight)));
     loop {
