@@ -36,7 +36,7 @@ use crate::all_pairs::AllPairs;
 use crate::allocation::{copied, filled, with_capacity};
 use crate::facts::facts;
 use crate::graph::PartOfGraph;
-use crate::grid::Grid;
+use crate::grid::{Grid, PIVOT};
 use crate::matrix_file::write_blocks;
 use crate::plan::RankPlan;
 use crate::source::Source;
@@ -50,8 +50,6 @@ pub const FLOYD_WARSHALL: RankAlgorithm = RankAlgorithm {
     undirected_only: false,
 };
 
-/// Vertices of a pivot: long products are quick, and a short pivot's own cells are soon closed.
-pub(crate) const PIVOT: usize = 384;
 /// Rows of a block that are lowered before MPI is asked to carry on.
 const ROWS_AT_ONCE: usize = 192;
 

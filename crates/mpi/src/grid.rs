@@ -8,6 +8,9 @@ use mpi::topology::{Communicator, SimpleCommunicator};
 
 use crate::world::World;
 
+/// Vertices of a pivot: long products are quick, and a short pivot's own cells are soon closed.
+pub(crate) const PIVOT: usize = 384;
+
 /// The ranks in a grid that is as square as their number allows. Rows and columns of the matrix are shared out in ranges of equal length.
 pub(crate) struct Grid<'w> {
     pub(crate) world: &'w World,

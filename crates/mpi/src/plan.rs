@@ -5,9 +5,8 @@ use warpath::parts::{BfsPart, PartExtent, SsspPart};
 use warpath::{Error, Plan, Result, available_memory};
 
 use crate::device::{RankDevices, RankGpu};
-use crate::floyd_warshall::PIVOT;
 use crate::graph::vertices_per_hub;
-use crate::grid::shape;
+use crate::grid::{PIVOT, shape};
 use crate::search::{Problem, Search};
 use crate::source::Source;
 use crate::world::{Outcome, Reduction, World};

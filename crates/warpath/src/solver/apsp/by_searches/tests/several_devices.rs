@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cuda::device::testing::several;
+use crate::solver::apsp::by_searches::batch::{WORTH_A_BATCH, even_share};
 
 fn on_several(devices: &[Arc<dyn Device>], graph: &Graph) -> Solver {
     Solver::builder(graph.clone()).threads(2).devices(devices.to_vec()).open().unwrap()

@@ -1,0 +1,75 @@
+//! How many rows a batch of searches has, and what it takes.
+
+use crate::algorithms::Parameters;
+use crate::cuda::apsp::batched::ROWS;
+use crate::cuda::apsp::searches::{BATCH_BYTES, SearchesAlgorithm, SearchesTask};
+use crate::cuda::sssp::DeviceSemiring;
+use crate::graph::Graph;
+use crate::hierarchy::Hierarchy;
+use crate::plan::Plan;
+use crate::solver::apsp::table::Table;
+
+/// How many rows are worth a batch.
+pub(super) const WORTH_A_BATCH: u64 = 64;
+
+/// Rows of a batch, where `most` fit one, so that batches have about as many of `all` rows each, and devices as many batches.
+pub(super) fn even_share(all: u64, devices: u64, most: u64) -> u64 {
+    let batches = all.div_ceil(most).next_multiple_of(devices).max(1);
+    let share = all.div_ceil(batches).max(1);
+    // Whole words, if that is no more than fits.
+    Some(share.next_multiple_of(WORTH_A_BATCH)).filter(|&whole| whole <= most).unwrap_or(share)
+}
+
+/// How many rows a batch has, and the plan with them.
+pub(super) struct Batch {
+    pub(super) rows: u64,
+    pub(super) plan: Plan,
+}
+
+impl Batch {
+    /// As many rows as are asked for, or else as each of so many devices has its share of and fit this memory, but at least one.
+    pub(super) fn of(
+        algorithm: &SearchesAlgorithm,
+        parameters: &Parameters,
+        graph: &Graph,
+        table: &Table,
+        semiring: DeviceSemiring,
+        hierarchy: Option<&Hierarchy>,
+        (devices, available): (usize, u64),
+    ) -> Self {
+        let targets = table.targets_alone(algorithm, graph);
+        let columns = targets.map_or(graph.vertices(), <[_]>::len) as u64;
+        let facts = table.facts_alone(algorithm);
+        let share = if facts { algorithm.facts_alone.unwrap_or(1) } else { 1 };
+        let row_bytes = (columns * 4 * semiring.words() / share).max(1);
+        let asked = parameters.get(ROWS.name).map(|rows| rows as u64);
+        let most = (table.sources.len().div_ceil(devices) as u64).max(1);
+        // There is more than the rows.
+        let batch_bytes = (available / 8).clamp(BATCH_BYTES, algorithm.batch_bytes);
+        let plan_of = |rows: u64| {
+            let task = SearchesTask { graph, semiring, parameters, rows, targets, facts, hierarchy, metric: None };
+            let mut plan = (algorithm.plan)(&task);
+            if !facts {
+                table.wanted(algorithm, graph, semiring, rows).plan(&mut plan);
+            }
+            plan
+        };
+        if let Some(rows) = asked {
+            let rows = rows.clamp(1, most);
+            return Batch { rows, plan: plan_of(rows) };
+        }
+        let mut rows = (batch_bytes / row_bytes).max(WORTH_A_BATCH).min(most);
+        loop {
+            // Searches that share their reads are best if they fill whole words.
+            if rows > WORTH_A_BATCH && rows < most {
+                rows -= rows % WORTH_A_BATCH;
+            }
+            let plan = plan_of(rows);
+            if plan.device_bytes() <= available || rows == 1 {
+                let even = even_share(table.sources.len() as u64, devices as u64, rows);
+                return if even == rows { Batch { rows, plan } } else { Batch { rows: even, plan: plan_of(even) } };
+            }
+            rows /= 2;
+        }
+    }
+}
