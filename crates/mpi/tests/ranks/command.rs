@@ -412,23 +412,28 @@ fn a_silent_rank_ends_all() {
     assert!(error.contains("waited 2 s for other ranks: one of them, or a link, has failed"), "{error}");
 }
 
-/// Ranks that are killed while they write a matrix are resumed, and the file becomes that of one machine.
+/// Ranks that are killed while they write a matrix are resumed, and the file becomes that of one machine; also where they had come to 64 bits.
 fn killed_ranks_are_resumed() {
-    const VERTICES: u64 = 1 << 12;
+    let near = ["random:1..9", "random:1..8"];
+    killed_and_resumed("kron:12", 1 << 12, near, 4);
+    killed_and_resumed("grid:60x60", 3600, ["random:2000000000..4000000000", "random:2000000000..3999999999"], 8);
+}
+
+/// Of a graph with so many vertices, weights and others, and distances of so many bytes.
+fn killed_and_resumed(graph: &str, vertices: u64, [weights, other_weights]: [&str; 2], distance_bytes: u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let name = |name: &str| folder.path().join(name).display().to_string();
     let (alone, together) = (name("alone.npy"), name("together.npy"));
-    let words = |weights: &'static str| ["apsp", "kron:12", "--weights", weights];
-    let run = |ranks: usize, weights: &'static str, more: &[&str]| {
-        let mut all = words(weights).to_vec();
+    let run = |ranks: usize, weights: &str, more: &[&str]| {
+        let mut all = vec!["apsp", graph, "--weights", weights];
         all.extend(more);
         output_of(&mut launch(Role::Command, ranks, &all))
     };
-    let (ended, _, error) = run(1, "random:1..9", &["--output", &alone, "--quiet"]);
+    let (ended, _, error) = run(1, weights, &["--output", &alone, "--quiet"]);
     assert!(ended.status.success(), "{error}");
     // With little memory, rows come in several blocks.
     let on_ranks = ["--engine", "mpi", "--output", &together, "--json", "--memory", "64M"];
-    let mut all = words("random:1..9").to_vec();
+    let mut all = vec!["apsp", graph, "--weights", weights];
     all.extend(on_ranks);
     let mut command = launch(Role::Command, 2, &all);
     let launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the launcher starts");
@@ -436,7 +441,7 @@ fn killed_ranks_are_resumed() {
     let partial = folder.path().join("together.npy.partial");
     let deadline = Instant::now() + Duration::from_secs(60);
     // Behind the matrix and what a journal begins with, the first entry of rank 0 has the rows that are there.
-    let entry = 128 + VERTICES * VERTICES * 4 + 24;
+    let entry = 128 + vertices * vertices * distance_bytes + 24;
     let has_rows = || {
         use std::io::{Read, Seek, SeekFrom};
         let mut bytes = [0; 8];
@@ -455,23 +460,27 @@ fn killed_ranks_are_resumed() {
     // Rows of other weights are not taken for these, and stay.
     let mut more = on_ranks.to_vec();
     more.push("--resume");
-    let (ended, _, error) = run(2, "random:1..8", &more);
+    let (ended, _, error) = run(2, other_weights, &more);
     assert_eq!(ended.status.code(), Some(2), "{error}");
     assert!(error.contains("was begun for another graph") && partial.exists(), "{error}");
+    let others = [&on_ranks[..], &["--output", &together], &["--output", &together, "--resume"]];
+    let others = if distance_bytes == 4 { &others[..] } else { &[] };
     // Nor are those of another number of ranks, or of one machine, and none of these replaces them.
-    let (ended, _, error) = run(3, "random:1..9", &more);
-    assert_eq!(ended.status.code(), Some(2), "{error}");
-    assert!(error.contains("on another number of ranks"), "{error}");
-    for others in [&on_ranks[..], &["--output", &together], &["--output", &together, "--resume"]] {
-        let (ended, _, error) = run(1, "random:1..9", others);
+    if !others.is_empty() {
+        let (ended, _, error) = run(3, weights, &more);
+        assert_eq!(ended.status.code(), Some(2), "{error}");
+        assert!(error.contains("on another number of ranks"), "{error}");
+    }
+    for others in others {
+        let (ended, _, error) = run(1, weights, others);
         assert_eq!(ended.status.code(), Some(2), "{error}");
         assert!(error.contains("interrupted") && partial.exists(), "{error}");
     }
-    let (ended, out, error) = run(2, "random:1..9", &more);
+    let (ended, out, error) = run(2, weights, &more);
     assert!(ended.status.success(), "{error}");
     let resumed = out.split("\"resumed_rows\":").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("");
     let resumed: u64 = resumed.parse().unwrap_or_else(|_| panic!("{out}"));
-    assert!((1..VERTICES).contains(&resumed), "{resumed}");
+    assert!((1..vertices).contains(&resumed), "{resumed}");
     assert!(std::fs::read(&alone).unwrap() == std::fs::read(&together).unwrap());
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
 }
