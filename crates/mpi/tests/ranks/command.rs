@@ -454,9 +454,14 @@ fn killed_and_resumed(graph: &str, vertices: u64, [weights, other_weights]: [&st
         assert!(Instant::now() < deadline, "no rows were written");
         std::thread::sleep(Duration::from_millis(2));
     }
-    long.ranks().iter().for_each(|rank| signal("-KILL", rank));
+    let ranks = long.ranks();
+    ranks.iter().for_each(|rank| signal("-KILL", rank));
     let ended = long.launcher.wait().expect("it ends");
     assert!(!ended.success() && partial.exists());
+    // The launcher does not wait for them, and they have the file locked until they are gone.
+    while ranks.iter().any(|rank| std::fs::read_link(format!("/proc/{rank}/exe")).is_ok()) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
     // Rows of other weights are not taken for these, and stay.
     let mut more = on_ranks.to_vec();
     more.push("--resume");
