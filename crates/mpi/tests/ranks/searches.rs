@@ -1,6 +1,7 @@
 //! Every algorithm on ranks beside the engine of one machine, bit by bit: each rank makes the same graphs, takes its part of each,
 //! searches with the others, and compares what it owns with what one machine finds.
 
+use std::path::Path;
 use std::time::Duration;
 
 use warpath::formats::PartialFile;
@@ -231,17 +232,7 @@ fn check_all_pairs(world: &World, name: &str, graph: &Graph) {
     if !is_float {
         assert_eq!(found.distance_sum, matrix.distance_sum(), "{name}");
     }
-    if world.rank() == 0 {
-        let bytes = std::fs::read(&path).expect("the file");
-        let npy = |distances: &Distances| {
-            let mut bytes = Vec::new();
-            write_npy(&mut bytes, &[graph.vertices(), graph.vertices()], distances).expect("bytes");
-            bytes
-        };
-        // One machine may take 64 bits for an algorithm that could need them, and ranks another algorithm.
-        let as_they_are = bytes == npy(matrix.distances());
-        assert!(as_they_are || bytes == npy(&narrow(matrix.distances())), "{name} on {} ranks", world.ranks());
-    }
+    check_file(world, name, &path, graph.vertices(), matrix.distances());
 }
 
 /// The matrix that ranks share is that of one machine, byte for byte.
@@ -265,16 +256,22 @@ fn check_shared_matrix(world: &World, name: &str, graph: &Graph) {
     assert_eq!(arcs, graph.arcs() as u64, "{name}");
     let facts = (matrix.finite_pairs(), matrix.max_distance(), matrix.distance_sum());
     assert_eq!((found.finite_pairs, found.max_distance, found.distance_sum), facts, "{name}");
-    if world.rank() == 0 {
-        let bytes = std::fs::read(&path).expect("the file");
-        let npy = |distances: &Distances| {
-            let mut bytes = Vec::new();
-            write_npy(&mut bytes, &[graph.vertices(), graph.vertices()], distances).expect("bytes");
-            bytes
-        };
-        let as_they_are = bytes == npy(matrix.distances());
-        assert!(as_they_are || bytes == npy(&narrow(matrix.distances())), "{name} on {} ranks", world.ranks());
+    check_file(world, name, &path, graph.vertices(), matrix.distances());
+}
+
+/// The file that the ranks wrote has these distances between all vertices. One machine may take 64 bits for an algorithm that could need them, and
+/// ranks another algorithm.
+fn check_file(world: &World, name: &str, path: &Path, vertices: usize, distances: &Distances) {
+    if world.rank() != 0 {
+        return;
     }
+    let bytes = std::fs::read(path).expect("the file");
+    let npy = |distances: &Distances| {
+        let mut bytes = Vec::new();
+        write_npy(&mut bytes, &[vertices, vertices], distances).expect("bytes");
+        bytes
+    };
+    assert!(bytes == npy(distances) || bytes == npy(&narrow(distances)), "{name} on {} ranks", world.ranks());
 }
 
 /// Distances in 32 bits, if all of them have room.
