@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests, hazards, sanitizers and bench on a machine with a GPU, without Rust:
-# `run.sh [tests|restart|hazards|graphs|sanitizers|bench]..`, default all. Exits with 1 if anything is wrong. Variables:
-# GRAPHS_FOLDER is the folder with files on which every algorithm is verified, JOBS the number of simultaneous runs;
+# `run.sh [tests|restart|hazards|graphs|memory|sanitizers|bench]..`, default all. Exits with 1 if anything is wrong.
+# Variables: GRAPHS_FOLDER is the folder with files on which every algorithm is verified, JOBS the number of simultaneous
+# runs; MEMORY is the device memory that searches of the part `memory` may take, RECIPES lists the graphs that it generates;
 # HAZARDS lists the hazards to run (dying, which may leave a GPU in need of a reset, runs only if named),
 # WARPATH_HAZARD_SECONDS is how long contexts die and memory is taken; SANITIZER is the path of compute-sanitizer, TOOLS
 # lists its tools to run; GRAPHS lists more graphs to bench.
@@ -13,7 +14,7 @@ done
 chmod +x warpath warpath-tests warpath-bench
 logs=${LOGS:-$PWD/logs}
 mkdir -p "$logs"
-parts=${*:-tests restart hazards graphs sanitizers bench}
+parts=${*:-tests restart hazards graphs memory sanitizers bench}
 failed=0
 rows=()
 
@@ -101,10 +102,24 @@ solve() {
     printf '%s\n' "$verdict $problem $algorithm ${file##*/}: ${said//$'\n'/ }" >>"$log"
 }
 
+# Adds a row with the verdicts of runs, one in each line of a log, of which so many were wanted.
+count_verdicts() {
+    local name=$1 log=$2 wanted=$3 start=$4 went_well
+    went_well=$(grep -c '^ok ' "$log")
+    if ((went_well > 0 && went_well == wanted)); then
+        row "$name" ok "$went_well ok, $((SECONDS - start)) s"
+    else
+        row "$name" FAILED "$went_well of $wanted ok, see $log"
+        grep -v '^ok ' "$log" | cut -c 1-250
+        failed=1
+    fi
+}
+
 if ! ./warpath devices | grep '^ *cuda:'; then
     echo "there is no GPU that Warpath can use: nothing is tested" >&2
     exit 1
 fi
+export devices=$(./warpath devices | grep -c '^ *cuda:')
 
 if [[ " $parts " == *" tests "* ]]; then
     # Devices that fail on purpose, and the emulator's own tests, need no GPU.
@@ -139,7 +154,7 @@ if [[ " $parts " == *" restart "* ]]; then
     }
     attempt "killed and resumed" restarted cuda
     cat "$logs/killed-and-resumed.log"
-    if (($(./warpath devices | grep -c '^ *cuda:') > 1)); then
+    if ((devices > 1)); then
         attempt "killed and resumed by all devices" restarted cuda:all
         cat "$logs/killed-and-resumed-by-all-devices.log"
     fi
@@ -343,54 +358,107 @@ if [[ " $parts " == *" graphs "* ]]; then
             done
             ((${#wanted[@]} == 0)) || printf '%s\0' "${wanted[@]}" |
                 xargs -0 -n 3 -P "${JOBS:-6}" bash -c 'solve "$@"' solve "$log"
-            went_well=$(grep -c '^ok ' "$log")
-            if ((went_well > 0 && went_well * 3 == ${#wanted[@]})); then
-                row "graphs: $problem" ok "$went_well ok, $((SECONDS - start)) s"
-            elif ((${#wanted[@]} == 0)) && [[ $problem == apsp || $problem == closure ]]; then
+            if ((${#wanted[@]} == 0)) && [[ $problem == apsp || $problem == closure ]]; then
                 row "graphs: $problem" skipped "no file is small enough"
             else
-                row "graphs: $problem" FAILED "$went_well of $((${#wanted[@]} / 3)) ok, see $log"
-                grep '^FAILED ' "$log" | cut -c 1-250
-                failed=1
+                count_verdicts "graphs: $problem" "$log" $((${#wanted[@]} / 3)) $start
             fi
         done
     fi
 fi
 
+if [[ " $parts " == *" memory "* ]]; then
+    # Searches with less memory than their graphs take, and on all devices: what `--engine cuda` chooses is verified on the host.
+    recipes="kron:21 uniform:21 grid:2500x2500 roads:5000000 rgg:20 scale-free:21 crawl:4000000 dense:6000"
+    # A search on devices, of a problem, with this memory; the rest are a graph and how to read it.
+    search() {
+        local log=$1 where=$2 problem=$3 memory=$4 said verdict=FAILED options
+        shift 4
+        about "$1"
+        [[ -e $1 ]] || { reading=() lengths=(--weights random:0..1000) source=1; }
+        options=("${lengths[@]}")
+        [[ $problem == sssp ]] || options=(--weights unit)
+        said=$(timeout 300 ./warpath "$problem" "$1" "${reading[@]}" "${options[@]}" --source "$source" --predecessors \
+            --engine "$where" --memory "$memory" --verify --json 2>&1) && [[ $said == *'"verified":true'* ]] && verdict=ok
+        printf '%s\n' "$verdict $problem $where $memory ${1##*/}: ${said//$'\n'/ }" >>"$log"
+    }
+    export -f about search
+    wheres=(cuda)
+    ((devices == 1)) || wheres+=(cuda:all)
+    for where in "${wheres[@]}"; do
+        log="$logs/memory-${where/:/-}.log" start=$SECONDS wanted=()
+        : >"$log"
+        for problem in bfs sssp; do
+            for memory in ${MEMORY:-256M}; do
+                for graph in "${GRAPHS_FOLDER:+$GRAPHS_FOLDER/}"* ${RECIPES:-$recipes}; do
+                    [[ $graph == *.md || ($graph != *:* && ! -f $graph) || (-z ${GRAPHS_FOLDER:-} && $graph != *:*) ]] ||
+                        wanted+=("$where $problem $memory $graph")
+                done
+            done
+        done
+        printf '%s\n' "${wanted[@]}" | xargs -d '\n' -P "${JOBS:-6}" -I{} bash -c 'search "$0" $1' "$log" {}
+        count_verdicts "larger than its memory, $where" "$log" ${#wanted[@]} $start
+        grep -o '"algorithm":"[^"]*"' "$log" | sort | uniq -c
+    done
+fi
+
 if [[ " $parts " == *" sanitizers "* ]]; then
-    sanitizer=${SANITIZER:-$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)}
+    export sanitizer=${SANITIZER:-$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -1)}
+    # Runs the command under a tool, on the device whose turn it is where the arguments do not name one.
+    checked() {
+        local log=$1 tool=$2 where said code verdict=FAILED
+        shift 2
+        where=(--engine "cuda:$((SLOT % devices))")
+        [[ " $* " != *" --engine "* ]] || where=()
+        said=$(timeout -k 10 300 "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
+            ./warpath "$@" "${where[@]}" --verify 2>&1)
+        code=$?
+        ((code != 0)) || verdict=ok
+        printf '%s\n' "$verdict $code $tool $*: ${said//$'\n'/ }" >>"$log"
+    }
+    export -f checked
+    # The arguments of every run.
+    checked_runs() {
+        local problem algorithm graph where
+        for problem in bfs sssp; do
+            for algorithm in $(forms $problem); do
+                for graph in kron:10 grid:24x40; do
+                    echo "$problem $graph --weights random:1..50 --source 0 --predecessors --algorithm $algorithm"
+                done
+            done
+        done
+        # One search on all devices.
+        for problem in bfs sssp; do
+            for algorithm in "partitioned kron:10" "partitioned grid:24x40" "regions grid:24x40"; do
+                echo "$problem ${algorithm#* } --weights random:1..50 --source 0 --engine cuda:all --algorithm ${algorithm% *}"
+            done
+        done
+        # 300 and 1,025 vertices: not multiples of any tile.
+        for algorithm in $(forms apsp); do
+            echo "apsp grid:15x20 --weights random:1..50 --algorithm $algorithm"
+        done
+        # In strips that stay on the device, in strips that move in and out, and on all devices.
+        for where in cuda:0,100M cuda:0,4500K cuda:all,100M; do
+            echo "apsp grid:25x41 --weights random:1..50 --engine ${where%,*} --memory ${where##*,}" \
+                "--algorithm tiled-floyd-warshall:strip=128,cell-bits=32"
+        done
+        echo "apsp grid:15x20 --weights random:1..50 --successors --output $logs/successors.csv"
+        # Directed: components of an undirected graph need no kernel.
+        for algorithm in $(forms closure); do
+            echo "closure crawl:300 --algorithm $algorithm"
+        done
+    }
     if [[ -z $sanitizer ]]; then
         row compute-sanitizer FAILED "there is none on this machine"
         failed=1
     else
+        checked_runs >"$logs/checked-runs.txt"
         for tool in ${TOOLS:-memcheck racecheck synccheck initcheck}; do
-            for problem in bfs sssp; do
-                for algorithm in $(forms $problem); do
-                    for graph in kron:10 grid:24x40; do
-                        attempt "$tool $problem $algorithm $graph" "$sanitizer" --tool "$tool" --error-exitcode 1 \
-                            --launch-timeout 120 ./warpath "$problem" "$graph" --weights random:1..50 --source 0 --verify \
-                            --predecessors --engine cuda --algorithm "$algorithm"
-                    done
-                done
-            done
-            # 300 and 1,025 vertices: not multiples of any tile.
-            for algorithm in $(forms apsp); do
-                attempt "$tool apsp $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                    ./warpath apsp grid:15x20 --weights random:1..50 --verify --engine cuda --algorithm "$algorithm"
-            done
-            # In strips that stay on the device, in strips that move in and out, and on all devices.
-            for where in cuda,100M cuda,4500K cuda:all,100M; do
-                attempt "$tool apsp in strips, $where" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                    ./warpath apsp grid:25x41 --weights random:1..50 --verify --engine "${where%,*}" --memory "${where#*,}" \
-                    --algorithm tiled-floyd-warshall:strip=128,cell-bits=32
-            done
-            attempt "$tool apsp with successors" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                ./warpath apsp grid:15x20 --weights random:1..50 --verify --engine cuda --successors --output "$logs/successors.csv"
-            # Directed: components of an undirected graph need no kernel.
-            for algorithm in $(forms closure); do
-                attempt "$tool closure $algorithm" "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-                    ./warpath closure crawl:300 --engine cuda --algorithm "$algorithm" --verify
-            done
+            log="$logs/$tool.log" start=$SECONDS
+            : >"$log"
+            xargs -d '\n' -P "${JOBS:-6}" --process-slot-var=SLOT -I{} bash -c 'checked "$0" $1' "$log" "$tool {}" \
+                <"$logs/checked-runs.txt"
+            count_verdicts "$tool" "$log" "$(wc -l <"$logs/checked-runs.txt")" $start
         done
     fi
 fi
