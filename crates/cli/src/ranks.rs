@@ -7,7 +7,7 @@ use std::time::Duration;
 use warpath::formats::{PartialFile, StoredRows};
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::{Control, Error, ReadOptions};
-use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, RankDevices, Source, Weighting, World};
+use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, RankDevices, RankMessages, Source, Weighting, World};
 
 use crate::arguments::{GraphArguments, ShowProgress};
 use crate::exit_code::ExitCode;
@@ -23,15 +23,19 @@ pub(crate) struct Options {
     timeout: Duration,
     /// What they search on.
     pub(crate) devices: RankDevices,
+    /// What carries messages between GPUs.
+    messages: RankMessages,
 }
 
 impl Options {
-    /// Those in the name of an engine: `mpi`, or `mpi:` with `cpu` or `cuda` and `timeout=SECONDS`, separated by commas.
+    /// Those in the name of an engine: `mpi`, or `mpi:` with `cpu` or `cuda`, `messages=mpi` or `messages=nccl`, and `timeout=SECONDS`, separated by
+    /// commas.
     pub(crate) fn of(engine: &str) -> Result<Self, Failure> {
-        let mut options = Options { timeout: DEFAULT_TIMEOUT, devices: RankDevices::Auto };
+        let (devices, messages) = (RankDevices::Auto, RankMessages::Auto);
+        let mut options = Options { timeout: DEFAULT_TIMEOUT, devices, messages };
         let Some((_, listed)) = engine.split_once(':') else { return Ok(options) };
         let listed: Vec<&str> = listed.split(',').collect();
-        let kind = |option: &str| option.starts_with("timeout=");
+        let kind = |option: &str| option.split_once('=').map(|(name, _)| name.to_owned());
         for (index, &option) in listed.iter().enumerate() {
             if let Some(other) = listed[..index].iter().find(|other| kind(other) == kind(option)) {
                 return Err(Failure::usage(format!("`{engine}` says both `{other}` and `{option}`")));
@@ -40,13 +44,18 @@ impl Options {
             match (option, seconds) {
                 ("cpu", _) => options.devices = RankDevices::Cpu,
                 ("cuda", _) => options.devices = RankDevices::Cuda,
+                ("messages=mpi", _) => options.messages = RankMessages::Mpi,
+                ("messages=nccl", _) => options.messages = RankMessages::Nccl,
                 (_, Some(seconds)) if seconds > 0 => options.timeout = Duration::from_secs(seconds),
                 _ => {
                     return Err(Failure::usage(format!(
-                        "`{engine}` is not `mpi`, or `mpi:` with `cpu` or `cuda` and `timeout=SECONDS`, a whole number from 1, separated by a comma"
+                        "`{engine}` is not `mpi`, or `mpi:` with `cpu` or `cuda`, `messages=mpi` or `messages=nccl`, and `timeout=SECONDS`, a whole number from 1, separated by commas"
                     )));
                 }
             }
+        }
+        if options.messages == RankMessages::Nccl && options.devices != RankDevices::Cuda {
+            return Err(Failure::usage(format!("`{engine}`: NCCL carries messages between GPUs, which `cuda` asks for")));
         }
         Ok(options)
     }
@@ -63,7 +72,11 @@ pub(crate) fn run(
     let timeout = options.as_ref().map_or(DEFAULT_TIMEOUT, |options| options.timeout);
     let world = World::start(timeout, &control)?;
     let agreed = world.agree(options).and_then(|options| check_equal(&world).map(|()| options));
-    match agreed.and_then(|options| work(&world, &control, options.devices)) {
+    let done = agreed.and_then(|options| {
+        world.carry_by(options.messages);
+        work(&world, &control, options.devices)
+    });
+    match done {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(Failed::Here(error)) => Err(error.into()),
         Err(Failed::Elsewhere(kind)) => Ok(ExitCode::of(kind)),
@@ -71,11 +84,12 @@ pub(crate) fn run(
 }
 
 /// What the ranks search on, in a table.
-pub(crate) fn text(count: usize, on_gpus: bool) -> String {
+pub(crate) fn text(count: usize, on_gpus: bool, are_linked: bool) -> String {
     let ranks = print::count(count, "rank", "ranks");
     match (on_gpus, count) {
         (false, _) => ranks,
         (true, 1) => format!("{ranks} with a GPU"),
+        (true, _) if are_linked => format!("{ranks} with a GPU each, linked by NCCL"),
         (true, _) => format!("{ranks} with a GPU each"),
     }
 }

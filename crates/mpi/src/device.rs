@@ -3,9 +3,11 @@
 //! The ranks of a host take its GPUs in turn. Unless it is said, ranks search on GPUs only if on every host each rank has one for itself with enough
 //! memory: several ranks on one GPU are slower than one, and one rank without a GPU keeps all others waiting. If one of them can't be opened
 //! then, all ranks search on their cores.
+//!
+//! Messages go through pinned memory of the hosts and MPI, or from GPU to GPU by NCCL, which is taken where all ranks find it and have a GPU for themselves.
 
 use warpath::graph::{MinPlus, Unit, Weight};
-use warpath::parts::{BfsPart, PartDevice, SsspPart};
+use warpath::parts::{BfsPart, CarrierKey, PartDevice, PartLink, SsspPart};
 use warpath::{Error, Result};
 
 use crate::graph::PartOfGraph;
@@ -23,6 +25,18 @@ pub enum RankDevices {
     Cuda,
 }
 
+/// What carries messages between ranks that search on GPUs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum RankMessages {
+    /// NCCL, if every rank finds it and has a GPU for itself; MPI if not.
+    #[default]
+    Auto,
+    /// MPI, through the memory of the hosts.
+    Mpi,
+    /// NCCL, from GPU to GPU.
+    Nccl,
+}
+
 /// The GPU of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankGpu {
@@ -30,6 +44,8 @@ pub struct RankGpu {
     pub device: PartDevice,
     /// The bytes of its memory that the rank may take.
     pub available: u64,
+    /// Whether no other rank can have it, as far as ranks know.
+    pub is_alone: bool,
 }
 
 impl World {
@@ -51,15 +67,67 @@ impl World {
             let device = &devices[turn as usize];
             let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
             let available = device.memory_bytes.min(memory.unwrap_or(u64::MAX));
-            let gpu = RankGpu { device: PartDevice { ordinal: device.ordinal, threads }, available };
-            Ok((gpu, on_host <= devices.len() as u64))
+            let is_alone = on_host <= devices.len() as u64;
+            Ok(RankGpu { device: PartDevice { ordinal: device.ordinal, threads }, available, is_alone })
         });
         if wanted == RankDevices::Cuda {
-            return Ok(Some(self.agree(own)?.0));
+            return Ok(Some(self.agree(own)?));
         }
-        let own = own.ok().filter(|(gpu, is_alone)| *is_alone && bytes() <= gpu.available);
+        let own = own.ok().filter(|gpu| gpu.is_alone && bytes() <= gpu.available);
         let all_have = !self.any(own.is_none());
-        Ok(own.filter(|_| all_have).map(|(gpu, _)| gpu))
+        Ok(own.filter(|_| all_have))
+    }
+
+    /// Says what carries messages between GPUs, before the first search.
+    pub fn carry_by(&self, messages: RankMessages) {
+        self.messages.set(messages);
+    }
+
+    /// Whether NCCL carries messages from GPU to GPU.
+    pub fn is_linked(&self) -> bool {
+        matches!(self.link.get(), Some(Some(_)))
+    }
+
+    /// What links this GPU with those of the other ranks, if that is asked for or possible. It is made once.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] and [`Error::Device`] if it is asked for, and not possible.
+    fn link(&self, gpu: RankGpu) -> Outcome<Option<&PartLink>> {
+        if self.link.get().is_none() {
+            let link = self.open_link(gpu)?;
+            let _ = self.link.set(link);
+        }
+        Ok(self.link.get().and_then(Option::as_ref))
+    }
+
+    fn open_link(&self, gpu: RankGpu) -> Outcome<Option<PartLink>> {
+        let wanted = self.messages.get();
+        if self.ranks() == 1 || wanted == RankMessages::Mpi {
+            return Ok(None);
+        }
+        let available = PartLink::available();
+        match wanted {
+            RankMessages::Nccl => self.agree(available)?,
+            _ if self.any(available.is_err() || !gpu.is_alone) => return Ok(None),
+            _ => {}
+        }
+        let made = if self.rank() == 0 { CarrierKey::new().map(|key| key.words()) } else { Ok(Vec::new()) };
+        let made = if wanted == RankMessages::Nccl { Some(self.agree(made)?) } else { made.ok() };
+        let mut key = made.unwrap_or_default();
+        self.broadcast(&mut key);
+        if key.is_empty() {
+            return Ok(None);
+        }
+        let mut opened = Ok(None);
+        self.wait_for(0, || {
+            opened = PartLink::open(gpu.device, &CarrierKey::of_words(&key), self.rank(), self.ranks()).map(Some);
+        });
+        match wanted {
+            RankMessages::Nccl => self.agree(opened),
+            _ if self.any(opened.is_err()) => Ok(None),
+            _ => Ok(opened.unwrap_or(None)),
+        }
     }
 }
 
@@ -88,6 +156,12 @@ impl<L: MinPlus> DevicePart for SsspPart<L> {
     }
 }
 
+/// A part on its GPU, and what links this with the GPUs of the other ranks, if anything does.
+pub(crate) struct Placed<'a, P> {
+    pub(crate) part: &'a mut P,
+    pub(crate) link: Option<&'a PartLink>,
+}
+
 /// A rank's part on its GPU, for one search after another, if the ranks search on GPUs.
 pub(crate) struct OnDevice<P> {
     pub(crate) gpu: Option<RankGpu>,
@@ -111,16 +185,24 @@ impl<P: DevicePart> OnDevice<P> {
         if !asked_for && world.any(part.is_err()) {
             return Ok(OnDevice { gpu: None, part: None });
         }
-        Ok(OnDevice { gpu, part: Some(world.agree(part)?) })
+        let part = world.agree(part)?;
+        world.link(own)?;
+        Ok(OnDevice { gpu, part: Some(part) })
     }
 
     /// The part there; it is copied again if it was released.
-    pub(crate) fn part(&mut self, world: &World, graph: &PartOfGraph<P::Weight>) -> Outcome<Option<&mut P>> {
+    pub(crate) fn part<'a>(
+        &'a mut self,
+        world: &'a World,
+        graph: &PartOfGraph<P::Weight>,
+    ) -> Outcome<Option<Placed<'a, P>>> {
         // All ranks have it, or none has.
-        if let (Some(gpu), None) = (self.gpu, &self.part) {
+        let Some(gpu) = self.gpu else { return Ok(None) };
+        if self.part.is_none() {
             self.part = Some(world.agree(P::open(gpu.device, graph))?);
         }
-        Ok(self.part.as_mut())
+        let link = world.link(gpu)?;
+        Ok(self.part.as_mut().map(|part| Placed { part, link }))
     }
 
     /// Makes room on the device.

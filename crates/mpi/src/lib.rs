@@ -51,7 +51,7 @@ mod world;
 pub use algorithm::RankAlgorithm;
 pub use all_pairs::{AllPairs, MatrixFile, all_pairs};
 pub use components::{RankComponents, components};
-pub use device::{RankDevices, RankGpu};
+pub use device::{RankDevices, RankGpu, RankMessages};
 pub use floyd_warshall::{FLOYD_WARSHALL, SharedMatrix, floyd_warshall};
 pub use graph::{PartOfGraph, Partition};
 pub use graph500::{Graph500, RankKernel, graph500};

@@ -4,17 +4,18 @@
 //! An exchange has two steps. The first tells each rank how many words will come; the time until it returns is the wait for the
 //! slowest rank. The second carries the words.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
 use mpi::datatype::{Equivalence, Partition, PartitionMut};
 use mpi::environment::{Threading, Universe};
 use mpi::topology::{Color, Communicator, SimpleCommunicator};
-use warpath::parts::PartMail;
+use warpath::parts::{Announced, PartLink, PartMail};
 use warpath::{Control, Error, ErrorKind, Result};
 
 use crate::allocation::with_capacity;
+use crate::device::RankMessages;
 use crate::watch::Watch;
 use crate::words::{pull, push};
 
@@ -89,6 +90,10 @@ pub struct World {
     watch: Watch,
     /// The most words that go to one rank at a time: MPI counts with 31 bits.
     most_words: Cell<usize>,
+    /// What carries messages between GPUs, as far as it is said.
+    pub(crate) messages: Cell<RankMessages>,
+    /// What links the GPUs of the ranks, once it was tried.
+    pub(crate) link: OnceCell<Option<PartLink>>,
     // Dropped last: it ends MPI.
     _universe: Universe,
 }
@@ -130,7 +135,17 @@ impl World {
         let (rank, ranks) = (communicator.rank() as usize, communicator.size() as usize);
         let watch = Watch::start(timeout, control, rank)?;
         let most_words = Cell::new((MOST_WORDS / ranks).max(1));
-        Ok(World { communicator, rank, ranks, traffic: Cell::default(), watch, most_words, _universe: universe })
+        Ok(World {
+            communicator,
+            rank,
+            ranks,
+            traffic: Cell::default(),
+            watch,
+            most_words,
+            messages: Cell::default(),
+            link: OnceCell::new(),
+            _universe: universe,
+        })
     }
 
     /// The number of this rank, from 0.
@@ -180,6 +195,56 @@ impl World {
             traffic.meetings += 1;
             traffic.wait += start.elapsed().as_secs_f64();
         });
+    }
+
+    /// Lets something else than MPI carry words from rank to rank. The ranks tell each other what is `announced`, and `carry` gets that, and what
+    /// each announced to this one. A rank that has nothing to announce since it failed sends and takes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Why nothing was announced, and those of `carry`.
+    pub(crate) fn exchange_by(
+        &self,
+        announced: Result<Vec<Announced>>,
+        carry: impl FnOnce([&[Announced]; 2]) -> Result<()>,
+    ) -> Result<()> {
+        let start = Instant::now();
+        let nothing = || vec![Announced::default(); self.ranks];
+        let (mine, failure) = announced.map_or_else(|error| (nothing(), Some(error)), |mine| (mine, None));
+        let told: Vec<u64> = mine.iter().flat_map(|part| [part.words as u64, part.room as u64]).collect();
+        let mut came = vec![0_u64; told.len()];
+        let watched = self.watch.waits();
+        self.communicator.all_to_all_into(&told[..], &mut came[..]);
+        let waited = Instant::now();
+        let coming: Vec<Announced> = came
+            .chunks_exact(2)
+            .map(|numbers| Announced { words: numbers[0] as usize, room: numbers[1] as usize })
+            .collect();
+        let carried = if failure.is_none() { carry([&mine, &coming]) } else { Ok(()) };
+        drop(watched);
+        let sent = || mine.iter().enumerate().filter(|(rank, part)| *rank != self.rank && part.words > 0);
+        self.tally(|traffic| {
+            traffic.bytes += sent().map(|(_, part)| 4 * part.words as u64).sum::<u64>();
+            traffic.messages += sent().count() as u64;
+            traffic.meetings += 1;
+            traffic.wait += (waited - start).as_secs_f64();
+            traffic.exchange += waited.elapsed().as_secs_f64();
+        });
+        failure.map_or(carried, Err)
+    }
+
+    /// Lets something else than MPI reduce so many bytes of each rank.
+    pub(crate) fn reduce_by(&self, bytes: u64, reduce: impl FnOnce() -> Result<()>) -> Result<()> {
+        let start = Instant::now();
+        let watched = self.watch.waits();
+        let reduced = reduce();
+        drop(watched);
+        self.tally(|traffic| {
+            traffic.reduced_bytes += bytes;
+            traffic.meetings += 1;
+            traffic.wait += start.elapsed().as_secs_f64();
+        });
+        reduced
     }
 
     /// What this rank has sent so far.

@@ -3,7 +3,7 @@
 //!
 //! Small frontiers are expanded as in [`super::top_down`]. For a step the other way, each rank has to know which of its ghosts are
 //! in the frontier. Their owners tell it: a bit for each ghost, in the order of the ghosts, or the places of those that are there,
-//! whichever is shorter. Each rank looks through its arcs of a hub that is not reached, and the ranks reduce what they found. The
+//! whichever is shorter; from GPU to GPU it is always the bits. Each rank looks through its arcs of a hub that is not reached, and the ranks reduce what they found. The
 //! arcs have to be symmetric, since a vertex looks along the arcs that leave it.
 //!
 //! The direction changes as S. Beamer, K. Asanović and D. Patterson have it: away from the frontier when its arcs are more than a
@@ -61,6 +61,9 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
 
 /// Finds the next level from the vertices that are not reached.
 fn look_up(world: &World, search: &mut Search<'_>) -> Result<()> {
+    if let Some(linked) = search.local.linked() {
+        return linked.look_up(world);
+    }
     let Mail { bits, outgoing, incoming } = &mut search.mail;
     let told = search.local.tell_frontier(bits).and_then(|()| {
         outgoing.clear();

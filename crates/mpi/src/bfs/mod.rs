@@ -8,12 +8,14 @@ mod device;
 mod direction_optimizing;
 mod top_down;
 
+use device::Linked;
 pub(crate) use direction_optimizing::{ARCS_SHARE, VERTICES_SHARE};
 use warpath::graph::Unit;
 use warpath::parts::{BfsPart, PartMail};
 use warpath::{Error, Result};
 
 use crate::algorithm::RankAlgorithm;
+use crate::device::Placed;
 use crate::graph::PartOfGraph;
 use crate::world::{Outcome, Reduction, World};
 
@@ -46,18 +48,23 @@ trait Local {
 
     /// The levels of vertices with rows.
     fn levels(&mut self) -> Result<Vec<u32>>;
+
+    /// The search on a device that is linked with those of the other ranks: messages go from one to the other.
+    fn linked(&mut self) -> Option<Linked<'_>> {
+        None
+    }
 }
 
 /// Levels of all vertices with rows, from the sources on. `device` has the part, if the search is to be there.
 pub(crate) fn search(
     world: &World,
     graph: &PartOfGraph<Unit>,
-    device: Option<&mut BfsPart>,
+    device: Option<Placed<'_, BfsPart>>,
     algorithm: &RankAlgorithm,
     sources: &[u64],
 ) -> Outcome<Vec<u32>> {
     let local: Result<Box<dyn Local + '_>> = match device {
-        Some(part) => device::start(part, graph, sources),
+        Some(placed) => device::start(placed, graph, sources),
         None => cores::start(graph, sources),
     };
     let mut search = Search { graph, local: world.agree(local)?, mail: Mail::default(), failure: None };

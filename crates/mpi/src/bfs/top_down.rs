@@ -32,6 +32,9 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
 
 /// Finds the next level from the frontier.
 pub(super) fn expand(world: &World, search: &mut Search<'_>) -> Result<()> {
+    if let Some(linked) = search.local.linked() {
+        return linked.expand(world);
+    }
     let Mail { outgoing, incoming, .. } = &mut search.mail;
     let expanded = search.local.expand(outgoing);
     world.exchange_mail(expanded, outgoing, incoming)?;

@@ -26,6 +26,7 @@ use warpath::{Error, Result};
 use super::buckets::{NOTHING, Width};
 use super::{Local, cores, device};
 use crate::algorithm::RankAlgorithm;
+use crate::device::Placed;
 use crate::graph::PartOfGraph;
 use crate::world::{Outcome, Reduction, World};
 
@@ -40,7 +41,7 @@ pub(super) const INFO: RankAlgorithm = RankAlgorithm {
 pub(crate) fn search<L: MinPlus>(
     world: &World,
     graph: &mut PartOfGraph<L::Weight>,
-    part: Option<&mut SsspPart<L>>,
+    part: Option<Placed<'_, SsspPart<L>>>,
     sources: &[u64],
     delta: Option<f64>,
 ) -> Outcome<(Vec<L::Distance>, f64)>
@@ -142,11 +143,8 @@ where
 
     /// Sends what came nearer to its owners, and reduces the distances of hubs if any came nearer.
     fn meet(&mut self, world: &World, relaxed: Result<()>) -> Outcome<Met> {
-        let Mail { outgoing, incoming } = &mut self.mail;
-        let collected = relaxed.and_then(|()| self.local.collect(outgoing));
-        let exchanged = world.exchange_mail(collected, outgoing, incoming);
-        let received = exchanged.and_then(|()| self.local.receive(incoming.words()));
-        self.noted(received);
+        let exchanged = self.exchange(world, relaxed);
+        self.noted(exchanged);
         let met = self.news(world)?;
         if met.hubs_came_nearer {
             self.reduce_hubs(world);
@@ -154,8 +152,24 @@ where
         Ok(met)
     }
 
+    /// Sends what came nearer to its owners.
+    fn exchange(&mut self, world: &World, relaxed: Result<()>) -> Result<()> {
+        if let Some(linked) = self.local.linked() {
+            return linked.exchange(world, relaxed);
+        }
+        let Mail { outgoing, incoming } = &mut self.mail;
+        let collected = relaxed.and_then(|()| self.local.collect(outgoing));
+        world.exchange_mail(collected, outgoing, incoming)?;
+        self.local.receive(incoming.words())
+    }
+
     /// Gives each hub the least distance that any rank found for it.
     fn reduce_hubs(&mut self, world: &World) {
+        let hubs = self.hubs;
+        if let Some(reduced) = self.local.linked().map(|linked| linked.reduce_hubs(world, hubs)) {
+            self.noted(reduced);
+            return;
+        }
         let distances = self.local.hub_distances();
         let distances = self.noted(distances).unwrap_or_else(|| vec![L::Distance::UNREACHABLE; self.hubs]);
         let mut keys: Vec<_> = distances.iter().map(|distance| distance.key()).collect();

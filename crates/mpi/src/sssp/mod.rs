@@ -8,6 +8,7 @@ mod delta_stepping;
 mod device;
 
 pub(crate) use delta_stepping::search;
+use device::Linked;
 use warpath::Result;
 use warpath::graph::MinPlus;
 use warpath::parts::PartMail;
@@ -45,4 +46,9 @@ trait Local<L: MinPlus> {
 
     /// The distances of vertices with rows.
     fn distances(&mut self) -> Result<Vec<L::Distance>>;
+
+    /// The search on a device that is linked with those of the other ranks: messages go from one to the other.
+    fn linked(&mut self) -> Option<Linked<'_, L>> {
+        None
+    }
 }

@@ -115,7 +115,9 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     __shared__ u32 shared[most_warps_a_block * frontier::collected];
     bfs_part::Next next(part, shared);
     frontier::for_items(count, warp_of_grid(), warps_of_grid(), [&](bool has, u32 item) {
-        next.reach(has, has ? load_constant(&vertices[item]) : 0);
+        const u32 vertex = has ? load_constant(&vertices[item]) : 0;
+        // Whoever sends from device to device is not looked after by a host.
+        next.reach(has && vertex < part.rows, vertex < part.rows ? vertex : 0);
     });
     next.finish();
 }
@@ -143,6 +145,24 @@ extern "C" __global__ void __launch_bounds__(512, 2)
     }
 }
 WARPATH_KERNEL(bfs_part_tell)
+
+/// Bits of all ghosts, from words that other parts told: those of a part begin at the number of its first ghost / 32, and one word later for each part
+/// before it.
+extern "C" __global__ void __launch_bounds__(512, 2) bfs_part_join(parts::Mail mail, const u32* told, u32* bits, u32 ghosts) {
+    const u32 stride = warps_of_grid() * lanes_a_warp;
+    for (u32 first = warp_of_grid() * lanes_a_warp; first < ghosts; first += stride) {
+        const u32 ghost = first + lane_index();
+        bool is_set = false;
+        if (ghost < ghosts) {
+            const u32 part = parts::part_of(mail.starts, mail.parts, ghost);
+            const u32 start = load_constant(&mail.starts[part]), place = ghost - start;
+            is_set = (load_constant(&told[start / 32 + part + place / 32]) >> place % 32 & 1) != 0;
+        }
+        const u32 word = __ballot_sync(all_lanes, is_set);
+        if (lane_index() == 0) bits[first / lanes_a_warp] = word;
+    }
+}
+WARPATH_KERNEL(bfs_part_join)
 
 /// Makes the frontier a set of bits, of the rows. The ghosts in it are known from now on.
 extern "C" __global__ void __launch_bounds__(512, 2) bfs_part_mark(bfs_part::KernelArgument part, u32 ghosts) {

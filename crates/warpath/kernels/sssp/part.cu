@@ -214,7 +214,9 @@ template <class Lane>
 __device__ __forceinline__ void receive(const KernelArgument<Lane>& part, const u32* messages, u32 count) {
     for (u32 index = blockIdx.x * blockDim.x + threadIdx.x; index < count; index += gridDim.x * blockDim.x) {
         const u32* const message = &messages[static_cast<u64>(index) * words<Lane>];
-        come_nearer(part, load_constant(message), distance_in<Lane>(message));
+        const u32 vertex = load_constant(message);
+        // Whoever sends from device to device is not looked after by a host.
+        if (vertex < part.rows) come_nearer(part, vertex, distance_in<Lane>(message));
     }
 }
 

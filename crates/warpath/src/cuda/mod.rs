@@ -31,6 +31,7 @@ pub(crate) mod transpose;
 mod zero_copy;
 
 use device::Device;
+use device::carrier::CarrierKey;
 #[cfg(feature = "cuda")]
 use device::{driver, images};
 
@@ -106,15 +107,31 @@ pub(crate) fn open(ordinal: u32, threads: usize) -> Result<Arc<dyn Device>> {
     }
 }
 
-/// A GPU in the context that the libraries of a process share.
-pub(crate) fn open_shared(ordinal: u32) -> Result<Arc<dyn Device>> {
+/// A GPU in the context that the libraries of a process share. Up to this many threads of the host copy at once, if it is opened here.
+pub(crate) fn open_shared(ordinal: u32, threads: usize) -> Result<Arc<dyn Device>> {
     #[cfg(feature = "cuda")]
-    return Ok(driver::Driver::shared(ordinal)?);
+    return Ok(driver::Driver::shared(ordinal, threads)?);
     #[cfg(not(feature = "cuda"))]
     {
-        let _ = ordinal;
+        let _ = (ordinal, threads);
         Err(not_built())
     }
+}
+
+/// A key for GPUs of several processes that are to exchange arrays without their hosts.
+pub(crate) fn carrier_key() -> Result<CarrierKey> {
+    #[cfg(feature = "cuda")]
+    return driver::carrier_key();
+    #[cfg(not(feature = "cuda"))]
+    Err(not_built())
+}
+
+/// An error unless GPUs of several processes can exchange arrays so.
+pub(crate) fn carrier_available() -> Result<()> {
+    #[cfg(feature = "cuda")]
+    return driver::carrier_available();
+    #[cfg(not(feature = "cuda"))]
+    Err(not_built())
 }
 
 /// The number of the device that has the memory of this address.

@@ -225,7 +225,7 @@ fn print(
     }
     let mut table = Table::new();
     table.row("graph", graph.text());
-    let on = ranks::text(world.ranks(), on_gpus);
+    let on = ranks::text(world.ranks(), on_gpus, false);
     table.row("apsp", format!("{} on {on}, {}", found.algorithm, found.number_type));
     let pairs = u128::from(vertices) * u128::from(vertices);
     let mut text = format!("{} of {}", print::grouped(found.finite_pairs.into()), print::count(pairs, "pair", "pairs"));

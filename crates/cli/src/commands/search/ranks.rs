@@ -299,7 +299,7 @@ fn print_plan(command: &SearchCommand<'_>, world: &World, planned: &RankPlan) ->
         let mut table = Table::new();
         table.row(
             "ranks",
-            format!("{}; below is the plan of rank 0", ranks::text(world.ranks(), planned.gpu.is_some())),
+            format!("{}; below is the plan of rank 0", ranks::text(world.ranks(), planned.gpu.is_some(), false)),
         );
         table.row("most arcs", format!("{:.2} times the average", planned.imbalance));
         table.row("most memory", format!("{} on one rank", print::bytes(planned.greatest_bytes)));
@@ -437,6 +437,8 @@ struct Ranks {
     count: usize,
     /// Whether each rank has a GPU.
     on_gpus: bool,
+    /// What carried the messages: `mpi` or `nccl`.
+    carried_by: &'static str,
     /// Where the time of the search went, on average.
     mean_seconds: SearchSeconds,
     /// The rank that computed longest.
@@ -488,6 +490,7 @@ impl Ranks {
         Ok(Ranks {
             count: all.len(),
             on_gpus: found.gpu.is_some(),
+            carried_by: if found.gpu.is_some() && world.is_linked() { "nccl" } else { "mpi" },
             mean_seconds: SearchSeconds {
                 compute: mean(|seconds| seconds.compute),
                 exchange: mean(|seconds| seconds.exchange),
@@ -542,7 +545,7 @@ fn print_found(
     let mut table = Table::new();
     table.row("graph", graph.text());
     let wide = if found.repeated_wide { ", repeated with 64-bit distances" } else { "" };
-    let on = ranks::text(told.count, told.on_gpus);
+    let on = ranks::text(told.count, told.on_gpus, told.carried_by == "nccl");
     table.row(command.problem, format!("{} on {on}, {}{wide}", found.algorithm, found.number_type));
     for shown in results.iter().take(SHOWN) {
         shown.rows(&mut table, graph.vertices() as usize, reverse);

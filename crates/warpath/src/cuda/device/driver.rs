@@ -22,8 +22,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{self, CUfunction_attribute as FunctionAttribute, CUresult};
 
+use super::carrier::{Carrier, CarrierKey, Piece};
 use super::images::{self, FatBinary, Kind};
 use super::library::{self, Status};
+use super::nccl::{self, Communicator};
 use super::staging::Staging;
 use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, Stream};
 use crate::{Error, Result};
@@ -73,11 +75,60 @@ struct Entered {
     stays_here: PhantomData<*const ()>,
 }
 
+/// Devices of several processes in one communicator of NCCL, seen from one of them.
+#[derive(Debug)]
+struct Joined {
+    communicator: Communicator,
+    context: Arc<Context>,
+}
+
+impl Joined {
+    /// Does something in the context and the stream for work, and waits until it is done.
+    fn in_work(&self, device: &dyn Device, work: impl FnOnce(usize) -> Result<()>) -> Result<()> {
+        let same = device.as_any().downcast_ref().filter(|driver: &&Driver| Arc::ptr_eq(&driver.context, &self.context));
+        let driver = same.ok_or_else(|| Error::Device("another device than the one that joined".into()))?;
+        let entered = self.context.enter()?;
+        work(self.context.streams[Stream::Work as usize])?;
+        drop(entered);
+        driver.synchronize()
+    }
+}
+
+impl Carrier for Joined {
+    unsafe fn exchange(&self, device: &dyn Device, sent: &[Piece], received: &[Piece]) -> Result<()> {
+        // SAFETY: the caller's promise; the context is current, and it is waited until the stream has come past.
+        self.in_work(device, |stream| unsafe { self.communicator.exchange(stream, sent, received) })
+    }
+
+    unsafe fn least(&self, device: &dyn Device, of: u64, to: u64, count: usize, words: usize) -> Result<()> {
+        // SAFETY: as above.
+        self.in_work(device, |stream| unsafe { self.communicator.least(stream, of, to, count, words) })
+    }
+}
+
 /// An event of a context.
 #[derive(Debug)]
 struct DriverEvent {
     handle: usize,
     context: Arc<Context>,
+}
+
+/// A key for devices of several processes that are to join.
+///
+/// # Errors
+///
+/// [`Error::NoDevice`] without NCCL; [`Error::Device`] if it fails.
+pub(crate) fn carrier_key() -> Result<CarrierKey> {
+    nccl::key()
+}
+
+/// Whether devices of several processes can be joined.
+///
+/// # Errors
+///
+/// [`Error::NoDevice`], which says why not.
+pub(crate) fn carrier_available() -> Result<()> {
+    nccl::available()
 }
 
 impl Driver {
@@ -133,19 +184,19 @@ impl Driver {
     }
 
     /// The device of this number in the process's primary context, which is opened once and stays open as long as the process
-    /// runs, unless a kernel has ruined the context: then it is tried afresh.
+    /// runs, unless a kernel has ruined the context: then it is tried afresh. Whoever opens it decides how many threads copy at once.
     ///
     /// # Errors
     ///
     /// As of [`Driver::open`].
-    pub(crate) fn shared(ordinal: u32) -> Result<Arc<Self>> {
+    pub(crate) fn shared(ordinal: u32, threads: usize) -> Result<Arc<Self>> {
         static OPEN: Mutex<Vec<Arc<Driver>>> = Mutex::new(Vec::new());
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|driver| driver.context.lost.get().is_none());
         if let Some(driver) = open.iter().find(|driver| driver.context.ordinal == ordinal) {
             return Ok(driver.clone());
         }
-        let driver = Arc::new(Self::open_in(ordinal, true)?);
+        let driver = Arc::new(Self::open_in(ordinal, true)?.with_threads(threads));
         open.push(driver.clone());
         Ok(driver)
     }
@@ -586,6 +637,17 @@ impl Device for Driver {
 
     fn synchronize_with_others(&self) -> Result<()> {
         self.context.synchronize_with_others()
+    }
+
+    fn join(&self, key: &CarrierKey, place: usize, count: usize) -> Result<Box<dyn Carrier>> {
+        // NCCL works there alone.
+        if !self.context.is_primary {
+            return Err(Error::Device("a device joins others in the primary context of the process".into()));
+        }
+        let entered = self.context.enter()?;
+        let communicator = Communicator::join(key, place, count)?;
+        drop(entered);
+        Ok(Box::new(Joined { communicator, context: self.context.clone() }))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -19,6 +19,7 @@ use std::fmt::Debug;
 use crate::{Error, Result};
 
 pub(crate) mod arena;
+pub(crate) mod carrier;
 #[cfg(feature = "cuda")]
 pub(crate) mod driver;
 #[cfg(all(test, emulator))]
@@ -30,6 +31,8 @@ pub(crate) mod images;
 #[cfg(feature = "cuda")]
 mod library;
 pub(crate) mod memory;
+#[cfg(feature = "cuda")]
+mod nccl;
 #[cfg(all(test, any(emulator, feature = "cuda")))]
 #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
 mod requests;
@@ -38,6 +41,7 @@ pub(crate) mod staging;
 #[cfg(test)]
 pub(crate) mod testing;
 
+use carrier::{Carrier, CarrierKey};
 use staging::Staging;
 
 /// The properties of a device.
@@ -306,6 +310,15 @@ pub(crate) trait Device: Send + Sync + Debug {
     /// The same, and until everything is done that other parts of the process have given to the device in the same context.
     fn synchronize_with_others(&self) -> Result<()> {
         self.synchronize()
+    }
+
+    /// Joins the devices of other processes that have the key, at this place of so many; waits for all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] if nothing carries between devices of this kind; [`Error::Device`] if it fails.
+    fn join(&self, _key: &CarrierKey, _place: usize, _count: usize) -> Result<Box<dyn Carrier>> {
+        Err(Error::NoDevice(format!("nothing carries from {} to other processes", self.properties().name)))
     }
 
     /// What it really is.

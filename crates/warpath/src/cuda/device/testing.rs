@@ -2,6 +2,8 @@
 //! `WARPATH_TEST_GPUS_ALONE`, which the archive of tests for GPUs sets, the emulator is left out.
 
 use std::sync::Arc;
+#[cfg(feature = "cuda")]
+use std::sync::{Mutex, PoisonError};
 
 use super::Device;
 #[cfg(feature = "cuda")]
@@ -25,8 +27,22 @@ pub(crate) fn several(count: usize, seed: u64) -> Vec<Vec<Arc<dyn Device>>> {
     #[cfg(feature = "cuda")]
     if let Some(last) = crate::cuda::devices().ok().and_then(|there| there.len().checked_sub(1)) {
         let ordinals = (0..count as u32).map(|ordinal| ordinal.min(last as u32));
-        kinds.push(ordinals.map(|ordinal| Arc::new(Driver::open(ordinal).unwrap()) as Arc<dyn Device>).collect());
+        kinds.push(ordinals.map(gpu).collect());
     }
     let _ = (count, seed);
     kinds
+}
+
+/// A GPU in a context that nobody else has. Contexts take long to make, so those that other tests are done with are taken again.
+#[cfg(feature = "cuda")]
+fn gpu(ordinal: u32) -> Arc<dyn Device> {
+    static OPENED: Mutex<Vec<Arc<Driver>>> = Mutex::new(Vec::new());
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let left = opened.iter().find(|driver| driver.properties().ordinal == ordinal && Arc::strong_count(driver) == 1);
+    if let Some(driver) = left.filter(|driver| driver.synchronize().is_ok()) {
+        return driver.clone();
+    }
+    let driver = Arc::new(Driver::open(ordinal).unwrap());
+    opened.push(driver.clone());
+    driver
 }

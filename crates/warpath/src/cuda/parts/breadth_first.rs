@@ -18,7 +18,8 @@
 
 use std::sync::Arc;
 
-use super::mail::{Mailbox, PartMail};
+use super::link::{Announced, PartLink};
+use super::mail::{Mailbox, PartMail, ends_of};
 use super::{PartDevice, PartExtent, PartRows, check_numbers, everywhere};
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -128,6 +129,7 @@ struct Kernels {
     receive: Function,
     receive_hubs: Function,
     tell: Function,
+    join: Function,
     mark: Function,
     look_up: Function,
     shape: LaunchShape,
@@ -145,6 +147,8 @@ pub struct BfsPart {
     own_hubs: std::ops::Range<usize>,
     /// Where the bits for each part begin in what is told, in words, and where the last ones end.
     told_starts: Vec<usize>,
+    /// Where the ghosts of each part begin, and where the last ones end.
+    ghost_starts: Vec<u32>,
     /// How many hubs are in the frontier that this part answers for.
     hubs_in_frontier: u64,
 }
@@ -161,7 +165,7 @@ impl BfsPart {
     ///
     /// [`Error::NoDevice`], [`Error::OutOfMemory`], and [`Error::InvalidRequest`] if a number of the rows is out of its range.
     pub fn open(device: PartDevice, rows: &PartRows<'_>) -> Result<Self> {
-        Self::on(&crate::cuda::open(device.ordinal, device.threads)?, rows)
+        Self::on(&device.open()?, rows)
     }
 
     pub(super) fn on(device: &Arc<dyn Device>, rows: &PartRows<'_>) -> Result<Self> {
@@ -176,6 +180,7 @@ impl BfsPart {
             receive: function("bfs_part_receive")?,
             receive_hubs: function("bfs_part_receive_hubs")?,
             tell: function("bfs_part_tell")?,
+            join: function("bfs_part_join")?,
             mark: function("bfs_part_mark")?,
             look_up: function("bfs_part_look_up")?,
             shape: everywhere(&**device, expand)?,
@@ -193,7 +198,8 @@ impl BfsPart {
         }
         device.synchronize()?;
         let own_hubs = rows.own_hubs.clone();
-        Ok(BfsPart { pool, arrays, level: 0, kernels, extent, own_hubs, told_starts, hubs_in_frontier: 0 })
+        let ghost_starts = ends_of(rows.ghosts.iter().map(Vec::len));
+        Ok(BfsPart { pool, arrays, level: 0, kernels, extent, own_hubs, told_starts, ghost_starts, hubs_in_frontier: 0 })
     }
 
     /// The bytes of the device that its arrays take.
@@ -249,12 +255,38 @@ impl BfsPart {
     ///
     /// Errors of the device, and [`Error::OutOfMemory`].
     pub fn expand(&mut self, mail: &mut PartMail) -> Result<()> {
+        let packed = self.expand_and_pack()?;
+        self.arrays.mail.read(&self.pool, packed, mail)
+    }
+
+    fn expand_and_pack(&self) -> Result<Vec<usize>> {
         self.clear_next()?;
         self.launch(self.kernels.expand, arguments![self.argument()])?;
         let (argument, ghosts) = (self.arrays.mail.argument(), self.extent.ghosts as u32);
         let post = || self.launch(self.kernels.post, arguments![argument, self.argument(), ghosts]);
         let pack = |count| self.launch(self.kernels.pack, arguments![argument, count]);
-        self.arrays.mail.collect(&self.pool, mail, post, pack)
+        self.arrays.mail.pack(&self.pool, post, pack)
+    }
+
+    /// Expands the frontier, and leaves these numbers on the device; what has to be announced to each part.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the device.
+    pub fn expand_packed(&mut self) -> Result<Vec<Announced>> {
+        Ok(self.arrays.mail.announce(self.expand_and_pack()?))
+    }
+
+    /// Sends what was packed from device to device, and takes in the vertices that other parts met, which do the same. `announced` has what this part
+    /// announced to each, and what each announced to this one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if there is no announcement for each part; errors of the device and of what carries.
+    pub fn exchange_met(&mut self, link: &PartLink, announced: [&[Announced]; 2]) -> Result<()> {
+        self.arrays.mail.exchange(&self.pool, link, announced, |words, count| {
+            self.launch(self.kernels.receive, arguments![self.argument(), words, count])
+        })
     }
 
     /// Takes in owned vertices that other parts met: those without a level are in the next frontier.
@@ -280,15 +312,23 @@ impl BfsPart {
     ///
     /// Errors of the device, and [`Error::OutOfMemory`].
     pub fn tell_frontier(&mut self, mail: &mut PartMail) -> Result<()> {
-        let Arrays { subscribers, told, .. } = self.arrays;
-        let words = self.told_starts[self.told_starts.len() - 1];
         let room = mail.make_room(self.told_starts.windows(2).map(|pair| pair[1] - pair[0]))?;
-        if words == 0 {
-            return Ok(());
+        self.tell()?;
+        match room.len() as u64 {
+            0 => Ok(()),
+            words => self.pool.read_into(self.arrays.told.part(0, words), room),
         }
-        let count = (words * 32) as u32;
-        self.launch(self.kernels.tell, arguments![self.argument(), subscribers, told, count])?;
-        self.pool.read_into(told.part(0, words as u64), room)
+    }
+
+    fn tell(&self) -> Result<()> {
+        let Arrays { subscribers, told, .. } = self.arrays;
+        match self.told_starts[self.told_starts.len() - 1] {
+            0 => Ok(()),
+            words => {
+                let count = (words * 32) as u32;
+                self.launch(self.kernels.tell, arguments![self.argument(), subscribers, told, count])
+            }
+        }
     }
 
     /// Finds the next level from the vertices without one. `ghosts` has a bit for each ghost, whether it is in the frontier.
@@ -300,11 +340,48 @@ impl BfsPart {
         if ghosts.len() as u64 != self.arrays.ghosts_in_frontier.length() {
             return Err(Error::invalid("the frontier in other parts is a bit for each of their vertices"));
         }
-        self.clear_next()?;
         self.pool.upload(self.arrays.ghosts_in_frontier, ghosts)?;
+        self.look_up_from_ghosts()
+    }
+
+    fn look_up_from_ghosts(&self) -> Result<()> {
+        self.clear_next()?;
         let ghosts = self.extent.ghosts as u32;
         self.launch(self.kernels.mark, arguments![self.argument(), ghosts])?;
         self.launch(self.kernels.look_up, arguments![self.argument()])
+    }
+
+    /// Leaves a bit for each subscriber on the device, whether it is in the frontier; what has to be announced to each part.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the device.
+    pub fn tell_packed(&mut self) -> Result<Vec<Announced>> {
+        self.tell()?;
+        let words = self.told_starts.windows(2).map(|pair| pair[1] - pair[0]);
+        // There is room for all bits at a time.
+        Ok(words.map(|words| Announced { words, room: usize::MAX >> 1 }).collect())
+    }
+
+    /// Sends these bits from device to device, and finds the next level from the vertices without one and the bits of the other parts, which do the
+    /// same. `announced` as in [`BfsPart::exchange_met`].
+    ///
+    /// # Errors
+    ///
+    /// As of [`BfsPart::exchange_met`].
+    pub fn exchange_told(&mut self, link: &PartLink, announced: [&[Announced]; 2]) -> Result<()> {
+        let Arrays { told, ghosts_in_frontier, mail, .. } = self.arrays;
+        let fits = announced[1].iter().zip(self.ghost_starts.windows(2)).all(|(from, ghosts)| {
+            from.words == 0 || from.words == ((ghosts[1] - ghosts[0]) as usize).div_ceil(32)
+        });
+        if !fits {
+            return Err(Error::invalid("another part told of more vertices than are known here"));
+        }
+        let place = |part: usize, _| self.ghost_starts[part] as usize / 32 + part;
+        link.exchange(&self.pool, told, announced, mail.outbox, place, |_| Ok(()))?;
+        let ghosts = self.extent.ghosts as u32;
+        self.launch(self.kernels.join, arguments![mail.argument(), mail.outbox, ghosts_in_frontier, ghosts])?;
+        self.look_up_from_ghosts()
     }
 
     /// The hubs that this part found, a bit each, the lowest bit of a word first.

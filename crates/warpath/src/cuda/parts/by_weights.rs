@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use super::link::{Announced, PartLink};
 use super::mail::{Mailbox, PartMail};
 use super::{PartDevice, PartExtent, PartRows, check_numbers, everywhere};
 use crate::cuda::device::arena::{Arena, plan_of};
@@ -173,7 +174,7 @@ impl<L: MinPlus> SsspPart<L> {
     /// [`Error::NoDevice`], [`Error::OutOfMemory`], and [`Error::InvalidRequest`] if a number of the rows is out of its range, there is not a
     /// weight for each arc, or a weight is below 0.
     pub fn open(device: PartDevice, rows: &PartRows<'_>, weights: &[L::Weight]) -> Result<Self> {
-        Self::on(&crate::cuda::open(device.ordinal, device.threads)?, rows, weights)
+        Self::on(&device.open()?, rows, weights)
     }
 
     pub(super) fn on(device: &Arc<dyn Device>, rows: &PartRows<'_>, weights: &[L::Weight]) -> Result<Self> {
@@ -266,10 +267,36 @@ impl<L: MinPlus> SsspPart<L> {
     ///
     /// Errors of the device, and [`Error::OutOfMemory`].
     pub fn collect_mail(&mut self, mail: &mut PartMail) -> Result<()> {
+        let packed = self.pack()?;
+        self.arrays.mail.read(&self.pool, packed, mail)
+    }
+
+    fn pack(&self) -> Result<Vec<usize>> {
         let (argument, ghosts) = (self.arrays.mail.argument(), self.extent.ghosts as u32);
         let post = || self.launch(self.kernels.post, arguments![argument, self.argument(), ghosts]);
         let pack = |count| self.launch(self.kernels.pack, arguments![argument, self.argument(), count]);
-        self.arrays.mail.collect(&self.pool, mail, post, pack)
+        self.arrays.mail.pack(&self.pool, post, pack)
+    }
+
+    /// Packs such messages on the device; what has to be announced to each part.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the device.
+    pub fn pack_mail(&mut self) -> Result<Vec<Announced>> {
+        Ok(self.arrays.mail.announce(self.pack()?))
+    }
+
+    /// Sends the messages that were packed from device to device, and takes in those of the other parts, which do the same. `announced` has what this part
+    /// announced to each, and what each announced to this one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`] if there is no announcement for each part; errors of the device and of what carries.
+    pub fn exchange_mail(&mut self, link: &PartLink, announced: [&[Announced]; 2]) -> Result<()> {
+        self.arrays.mail.exchange(&self.pool, link, announced, |words, count| {
+            self.launch(self.kernels.receive, arguments![self.argument(), words, count])
+        })
     }
 
     /// Takes in such messages from other parts.
@@ -336,6 +363,19 @@ impl<L: MinPlus> SsspPart<L> {
         };
         let room = self.arrays.mail.words;
         self.pool.upload(room, &told)?;
+        self.launch(self.kernels.receive_hubs, arguments![self.argument(), room])
+    }
+
+    /// Takes in the least distances of the hubs in all parts, which do this together, from device to device.
+    ///
+    /// # Errors
+    ///
+    /// Errors of the device and of what carries.
+    pub fn exchange_hubs(&mut self, link: &PartLink) -> Result<()> {
+        let words = self.semiring.words();
+        let hubs = self.arrays.distances.part(self.extent.owned * words, self.extent.hubs * words);
+        let room = self.arrays.mail.words;
+        link.least(&self.pool, hubs, room, words as usize)?;
         self.launch(self.kernels.receive_hubs, arguments![self.argument(), room])
     }
 

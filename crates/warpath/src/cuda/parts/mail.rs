@@ -1,7 +1,11 @@
 //! Mail for other parts: outboxes on the device, packed into messages.
 //!
+//! Messages go through the host, or straight to the devices of other parts (`link.rs`). What comes from there lies where the outboxes are, which are empty by
+//! then, in pieces if it is too much.
+//!
 //! *Invariants.* A part's outbox has room for each of its ghosts, and kernels post a ghost once before the mail is collected.
 
+use super::link::{Announced, PartLink};
 use super::{PartExtent, PartRows};
 use crate::Result;
 use crate::cuda::device::arena::Arena;
@@ -101,8 +105,8 @@ impl PartMail {
     }
 }
 
-/// The mail is at least so many words long, so that what comes is taken in by pieces that are worth a launch.
-const LEAST_WORDS: u64 = 1 << 16;
+/// The mail and the outboxes are at least so many words long, so that what comes is taken in by pieces that are worth a launch. Tests want several pieces.
+const LEAST_WORDS: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
 
 /// The arrays of the mail.
 #[derive(Debug, Clone, Copy)]
@@ -111,8 +115,9 @@ pub(super) struct Mailbox {
     packed: DeviceSlice<u32>,
     numbers: DeviceSlice<u32>,
     posted: DeviceSlice<u32>,
-    outbox: DeviceSlice<u32>,
-    /// Also takes what comes.
+    /// Takes what comes from other devices.
+    pub(super) outbox: DeviceSlice<u32>,
+    /// Takes what comes from the host.
     pub(super) words: DeviceSlice<u32>,
     parts: u32,
     words_of_message: usize,
@@ -128,7 +133,7 @@ impl Mailbox {
             packed: arena.take("where messages begin", extent.parts + 1),
             numbers: arena.take("numbers of vertices of other parts", extent.ghosts),
             posted: arena.take("lengths of the outboxes", extent.parts),
-            outbox: arena.take("outboxes", extent.ghosts),
+            outbox: arena.take("outboxes", extent.ghosts.max(LEAST_WORDS)),
             words: arena.take("messages", words),
             parts: extent.parts as u32,
             words_of_message,
@@ -158,30 +163,59 @@ impl Mailbox {
         }
     }
 
-    /// Fills `mail` with the messages to each part. `post` starts the kernel that posts ghosts, and `pack` the one that packs so many of them.
-    pub(super) fn collect(
+    /// Packs the messages to each part; how many words there are for each. `post` starts the kernel that posts ghosts, and `pack` the one that packs
+    /// so many of them.
+    pub(super) fn pack(
         &self,
         pool: &Pool,
-        mail: &mut PartMail,
         post: impl FnOnce() -> Result<()>,
         pack: impl FnOnce(u32) -> Result<()>,
-    ) -> Result<()> {
-        let none = std::iter::repeat_n(0, self.parts as usize);
-        if self.outbox.length() == 0 {
-            return mail.make_room(none).map(drop);
+    ) -> Result<Vec<usize>> {
+        if self.numbers.length() == 0 {
+            return Ok(vec![0; self.parts as usize]);
         }
         post()?;
         let posted = pool.read(self.posted)?;
         let packed = ends_of(posted.iter().map(|&count| count as usize));
         let count = packed[posted.len()];
-        if count == 0 {
-            return mail.make_room(none).map(drop);
+        if count > 0 {
+            pool.upload(self.packed, &packed)?;
+            pack(count)?;
+            pool.fill(self.posted, 0)?;
         }
-        pool.upload(self.packed, &packed)?;
-        pack(count)?;
-        pool.fill(self.posted, 0)?;
-        let words = self.words.part(0, u64::from(count) * self.words_of_message as u64);
-        pool.read_into(words, mail.make_room(posted.iter().map(|&count| count as usize * self.words_of_message))?)
+        Ok(posted.iter().map(|&count| count as usize * self.words_of_message).collect())
+    }
+
+    /// Fills `mail` with the messages that were packed, so many words for each part.
+    pub(super) fn read(&self, pool: &Pool, packed: Vec<usize>, mail: &mut PartMail) -> Result<()> {
+        let room = mail.make_room(packed)?;
+        match room.len() as u64 {
+            0 => Ok(()),
+            words => pool.read_into(self.words.part(0, words), room),
+        }
+    }
+
+    /// What is announced of so many words for each part.
+    pub(super) fn announce(&self, packed: Vec<usize>) -> Vec<Announced> {
+        let unit = self.words_of_message;
+        let room = self.outbox.length() as usize / self.parts as usize / unit * unit;
+        packed.into_iter().map(|words| Announced { words, room }).collect()
+    }
+
+    /// Sends the messages that were packed, and receives others, as announced. `take` starts the kernel that takes in so many messages.
+    pub(super) fn exchange(
+        &self,
+        pool: &Pool,
+        link: &PartLink,
+        announced: [&[Announced]; 2],
+        take: impl Fn(DeviceSlice<u32>, u32) -> Result<()>,
+    ) -> Result<()> {
+        link.exchange(pool, self.words, announced, self.outbox, |_, before| before, |words| {
+            match (words / self.words_of_message) as u32 {
+                0 => Ok(()),
+                count => take(self.outbox, count),
+            }
+        })
     }
 
     /// Takes in messages: `take` starts the kernel for so many that lie in the mail, one piece after another.
@@ -195,7 +229,7 @@ impl Mailbox {
 }
 
 /// 0, and where lists of these lengths end that follow each other. There are fewer than 2^32 states.
-fn ends_of(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
+pub(super) fn ends_of(lengths: impl Iterator<Item = usize>) -> Vec<u32> {
     let ends = lengths.scan(0, |end, length| {
         *end += length as u32;
         Some(*end)

@@ -5,17 +5,20 @@
 //! the ghosts of one part come after those of another. [`PartRows`] is what all this is made of.
 //!
 //! A search goes step by step. A step puts what the other parts have to know into a [`PartMail`], or takes in what they
-//! said. What carries the messages is the caller's affair, and so are the order of the steps and the reduction of what parts found of hubs.
+//! said. What carries the messages is the caller's affair, and so are the order of the steps and the reduction of what parts found of hubs. Where there is
+//! NCCL, a [`PartLink`] carries them from device to device.
 //!
 //! Everything lies in one allocation, which [`PartExtent`] plans.
 
 mod breadth_first;
 mod by_weights;
+mod link;
 mod mail;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use breadth_first::BfsPart;
 #[cfg(test)]
@@ -23,6 +26,7 @@ pub(in crate::cuda) use breadth_first::header as bfs_header;
 pub use by_weights::SsspPart;
 #[cfg(test)]
 pub(in crate::cuda) use by_weights::header as sssp_header;
+pub use link::{Announced, CarrierKey, PartLink};
 pub use mail::PartMail;
 #[cfg(test)]
 pub(in crate::cuda) use mail::header as mail_header;
@@ -132,6 +136,13 @@ pub struct PartDevice {
     pub ordinal: u32,
     /// Threads of the host that copy to it and from it.
     pub threads: usize,
+}
+
+impl PartDevice {
+    /// The device, in the context that it is linked in.
+    fn open(self) -> Result<Arc<dyn Device>> {
+        super::open_shared(self.ordinal, self.threads)
+    }
 }
 
 /// As many blocks as run at once.

@@ -1,5 +1,7 @@
 //! Searches of parts that exchange their messages here, against a plain search of the whole graph.
 
+mod linked;
+
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -117,7 +117,7 @@ fn device_of(first: ForeignArray, heads: ForeignArray, weights: Option<ForeignAr
             )));
         }
     }
-    super::open_shared(first)
+    super::open_shared(first, usize::MAX)
 }
 
 impl ResidentGraph {
@@ -176,7 +176,7 @@ impl ResidentGraph {
     ///
     /// If there is no such device or no memory for it, or a weight is below 0.
     pub fn from_graph(graph: &Graph, device: u32) -> Result<Self> {
-        Self::from_graph_on(super::open_shared(device)?, graph)
+        Self::from_graph_on(super::open_shared(device, usize::MAX)?, graph)
     }
 
     fn from_graph_on(device: Arc<dyn Device>, graph: &Graph) -> Result<Self> {

@@ -95,7 +95,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     semirings: &[DeviceSemiring::Narrow, DeviceSemiring::Wide],
     needs_metric: true,
     targets_alone: true,
-    facts_alone: Some(FRONT_SHARE),
+    facts_alone: Some(FACTS_SHARE),
     batch_bytes: GREAT_BATCH_BYTES,
     plan: |task| {
         // What has no room on the host is refused when it is prepared.
@@ -131,9 +131,9 @@ impl Cut {
     }
 }
 
-/// One of so many vertices is in a front, at most of these: the others have their distances in shared memory alone, where nobody
-/// wants rows.
-const FRONT_SHARE: u64 = 4;
+/// Where nobody wants rows, a source takes about so much less memory: the distances of vertices in fronts, one in four or fewer, mostly in 16 bits. The
+/// others are in shared memory alone.
+const FACTS_SHARE: u64 = 8;
 
 /// Bytes of the rows of a batch, where the device has eight times as many: batches share launches and what is read.
 const GREAT_BATCH_BYTES: u64 = 8 << 30;
@@ -161,7 +161,7 @@ pub(crate) fn seconds_of_sweeps(
     const ADDED: f64 = 0.8e-12;
     let sources = work.searches as f64;
     let each = if facts { work.vertices() * ADDED } else { columns * WRITTEN };
-    let row = if facts { work.vertices() / FRONT_SHARE as f64 } else { columns };
+    let row = if facts { work.vertices() / FACTS_SHARE as f64 } else { columns };
     let of_a_batch = (GREAT_BATCH_BYTES as f64 / (4.0 * row.max(1.0))).max(FEWEST);
     let batch = BATCH + height / OF_A_LEVEL * (LEVEL + width * BOUNDARY);
     (sources / of_a_batch).ceil() * batch + sources * (shortcuts * SHORTCUT + each)
