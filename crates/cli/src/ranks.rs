@@ -55,7 +55,9 @@ impl Options {
             }
         }
         if options.messages == RankMessages::Nccl && options.devices != RankDevices::Cuda {
-            return Err(Failure::usage(format!("`{engine}`: NCCL carries messages between GPUs, which `cuda` asks for")));
+            return Err(Failure::usage(format!(
+                "`{engine}`: NCCL carries messages between GPUs, which `cuda` asks for"
+            )));
         }
         Ok(options)
     }

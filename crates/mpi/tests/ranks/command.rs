@@ -298,6 +298,10 @@ fn bad_requests_get_one_error() {
     let (output, _, error) = output_of(&mut alone(&both));
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("says both `cpu` and `cuda`"), "{error}");
+    let (output, _, error) =
+        output_of(&mut alone(&["bfs", "grid:3x3", "--source", "0", "--engine", "mpi:messages=nccl"]));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(error.contains("NCCL carries messages between GPUs, which `cuda` asks for"), "{error}");
     let (output, _, error) = output_of(&mut alone(&["components", "grid:3x3", "--engine", "mpi:cuda"]));
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("ranks find components on their cores"), "{error}");

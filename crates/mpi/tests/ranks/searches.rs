@@ -12,13 +12,14 @@ use warpath::graph::{
 use warpath::tables::write_npy;
 use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
 use warpath_mpi::{
-    Failed, MatrixFile, PartOfGraph, Problem, RankDevices, Search, SharedMatrix, Source, Weighting, World, all_pairs,
-    components, floyd_warshall,
+    Failed, MatrixFile, PartOfGraph, Problem, RankDevices, RankMessages, Search, SharedMatrix, Source, Weighting,
+    World, all_pairs, components, floyd_warshall,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// With this environment variable, ranks search on GPUs, and only some of the graphs: every search opens its device anew.
+/// With this environment variable, ranks search on GPUs, and only some of the graphs: every search copies its part there anew. With `mpi` as its value
+/// messages go through the hosts, where they could go from GPU to GPU.
 const ON_GPUS: &str = "WARPATH_TEST_RANKS_ON_GPUS";
 const OF_GRAPHS_ON_GPUS: usize = 13;
 
@@ -29,6 +30,9 @@ fn devices() -> RankDevices {
 /// Runs on every rank.
 pub(crate) fn as_rank() {
     let world = World::start(TIMEOUT, &Control::new()).expect("MPI starts");
+    if std::env::var_os(ON_GPUS).is_some_and(|value| value == "mpi") {
+        world.carry_by(RankMessages::Mpi);
+    }
     let directory = tempfile::tempdir().expect("a folder");
     let step = if devices() == RankDevices::Cuda { OF_GRAPHS_ON_GPUS } else { 1 };
     for (index, (name, graph)) in graphs().into_iter().enumerate().step_by(step) {
@@ -83,6 +87,9 @@ pub(crate) fn as_rank() {
         check_searches(&world, &format!("{specification}, random weights"), &graph, &random, &sources_of(&graph, 0));
     }
     errors_are_reported_by_one_rank(&world);
+    if devices() == RankDevices::Cuda && world.rank() == 0 {
+        println!("messages went by {}", if world.is_linked() { "NCCL" } else { "MPI" });
+    }
 }
 
 /// A name, the number of vertices, and edges.

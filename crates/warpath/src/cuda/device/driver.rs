@@ -85,7 +85,8 @@ struct Joined {
 impl Joined {
     /// Does something in the context and the stream for work, and waits until it is done.
     fn in_work(&self, device: &dyn Device, work: impl FnOnce(usize) -> Result<()>) -> Result<()> {
-        let same = device.as_any().downcast_ref().filter(|driver: &&Driver| Arc::ptr_eq(&driver.context, &self.context));
+        let same =
+            device.as_any().downcast_ref().filter(|driver: &&Driver| Arc::ptr_eq(&driver.context, &self.context));
         let driver = same.ok_or_else(|| Error::Device("another device than the one that joined".into()))?;
         let entered = self.context.enter()?;
         work(self.context.streams[Stream::Work as usize])?;

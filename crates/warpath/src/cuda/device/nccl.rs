@@ -38,7 +38,8 @@ struct Functions {
     group_end: unsafe extern "C" fn() -> c_int,
     send: unsafe extern "C" fn(*const c_void, usize, c_int, c_int, *mut c_void, *mut c_void) -> c_int,
     receive: unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, *mut c_void, *mut c_void) -> c_int,
-    all_reduce: unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_int, c_int, *mut c_void, *mut c_void) -> c_int,
+    all_reduce:
+        unsafe extern "C" fn(*const c_void, *mut c_void, usize, c_int, c_int, *mut c_void, *mut c_void) -> c_int,
     /// What they are in.
     _library: Library,
 }
@@ -190,9 +191,8 @@ impl Communicator {
         let kind = if words == 1 { UINT32 } else { UINT64 };
         let (handle, stream) = (self.0 as *mut c_void, stream as *mut c_void);
         // SAFETY: the caller's promise.
-        let status = unsafe {
-            (functions.all_reduce)(of as *const c_void, to as *mut c_void, count, kind, MIN, handle, stream)
-        };
+        let status =
+            unsafe { (functions.all_reduce)(of as *const c_void, to as *mut c_void, count, kind, MIN, handle, stream) };
         functions.check("reducing", status)
     }
 }

@@ -199,7 +199,17 @@ impl BfsPart {
         device.synchronize()?;
         let own_hubs = rows.own_hubs.clone();
         let ghost_starts = ends_of(rows.ghosts.iter().map(Vec::len));
-        Ok(BfsPart { pool, arrays, level: 0, kernels, extent, own_hubs, told_starts, ghost_starts, hubs_in_frontier: 0 })
+        Ok(BfsPart {
+            pool,
+            arrays,
+            level: 0,
+            kernels,
+            extent,
+            own_hubs,
+            told_starts,
+            ghost_starts,
+            hubs_in_frontier: 0,
+        })
     }
 
     /// The bytes of the device that its arrays take.
@@ -371,9 +381,10 @@ impl BfsPart {
     /// As of [`BfsPart::exchange_met`].
     pub fn exchange_told(&mut self, link: &PartLink, announced: [&[Announced]; 2]) -> Result<()> {
         let Arrays { told, ghosts_in_frontier, mail, .. } = self.arrays;
-        let fits = announced[1].iter().zip(self.ghost_starts.windows(2)).all(|(from, ghosts)| {
-            from.words == 0 || from.words == ((ghosts[1] - ghosts[0]) as usize).div_ceil(32)
-        });
+        let fits = announced[1]
+            .iter()
+            .zip(self.ghost_starts.windows(2))
+            .all(|(from, ghosts)| from.words == 0 || from.words == ((ghosts[1] - ghosts[0]) as usize).div_ceil(32));
         if !fits {
             return Err(Error::invalid("another part told of more vertices than are known here"));
         }

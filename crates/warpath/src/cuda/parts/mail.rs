@@ -210,12 +210,17 @@ impl Mailbox {
         announced: [&[Announced]; 2],
         take: impl Fn(DeviceSlice<u32>, u32) -> Result<()>,
     ) -> Result<()> {
-        link.exchange(pool, self.words, announced, self.outbox, |_, before| before, |words| {
-            match (words / self.words_of_message) as u32 {
+        link.exchange(
+            pool,
+            self.words,
+            announced,
+            self.outbox,
+            |_, before| before,
+            |words| match (words / self.words_of_message) as u32 {
                 0 => Ok(()),
                 count => take(self.outbox, count),
-            }
-        })
+            },
+        )
     }
 
     /// Takes in messages: `take` starts the kernel for so many that lie in the mail, one piece after another.

@@ -33,7 +33,8 @@ impl Post {
 
     fn receive(&self, kind: Kind, from: usize, to: usize) -> Vec<u64> {
         let letters = self.letters.lock().unwrap();
-        let is_missing = |letters: &mut HashMap<_, VecDeque<_>>| letters.entry((kind, from, to)).or_default().is_empty();
+        let is_missing =
+            |letters: &mut HashMap<_, VecDeque<_>>| letters.entry((kind, from, to)).or_default().is_empty();
         let (mut letters, waited) = self.came.wait_timeout_while(letters, Duration::from_secs(60), is_missing).unwrap();
         assert!(!waited.timed_out(), "part {to} waits for {kind:?} of part {from}");
         letters.get_mut(&(kind, from, to)).unwrap().pop_front().unwrap()
@@ -126,13 +127,7 @@ fn on_threads<T: Send>(count: usize, part: impl Fn(usize, &Post, &PartLink) -> T
 }
 
 /// Searches; in each level in the direction that a random number says.
-fn levels(
-    devices: &[Arc<dyn Device>],
-    parts: &Parts<Unit>,
-    sources: &[VertexId],
-    often: u64,
-    seed: u64,
-) -> Vec<u32> {
+fn levels(devices: &[Arc<dyn Device>], parts: &Parts<Unit>, sources: &[VertexId], often: u64, seed: u64) -> Vec<u32> {
     let count = parts.parts.len();
     let states = on_threads(count, |me, post, link| {
         let mut search = BfsPart::on(&devices[me], &parts.rows(me)).unwrap();
