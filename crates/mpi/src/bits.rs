@@ -29,6 +29,22 @@ impl Bits {
         is_new
     }
 
+    pub(crate) fn remove(&mut self, number: usize) {
+        self.0[number / 64] &= !(1 << (number % 64));
+    }
+
+    /// Adds the numbers of bits in words of 32, which are those from `first` on. Beyond the length none is set.
+    pub(crate) fn join(&mut self, first: usize, words: &[u32]) {
+        for (at, &word) in (first..).step_by(32).zip(words) {
+            let wide = u128::from(word) << (at % 64);
+            for (index, half) in [(at / 64, wide as u64), (at / 64 + 1, (wide >> 64) as u64)] {
+                if half != 0 {
+                    self.0[index] |= half;
+                }
+            }
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.0.fill(0);
     }
@@ -59,7 +75,18 @@ mod tests {
         assert!(!set.insert(63));
         assert!(set.contains(64) && !set.contains(65));
         assert!(set.iter().eq(numbers));
+        set.remove(64);
+        assert!(!set.contains(64) && set.contains(63));
         set.clear();
         assert_eq!(set.iter().count(), 0);
+    }
+
+    #[test]
+    fn words_are_joined_at_any_place() {
+        for first in [0, 1, 31, 32, 33, 63, 64, 70] {
+            let mut set = Bits::new("a set", first + 50).unwrap();
+            set.join(first, &[0x8000_0001, 1 << 17]);
+            assert!(set.iter().eq([first, first + 31, first + 49]), "{first}");
+        }
     }
 }

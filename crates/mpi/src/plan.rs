@@ -213,7 +213,8 @@ impl Search {
             _ if on_gpu && self.devices == RankDevices::Cuda => {
                 item("numbers for the device, and distances", [(states, 4 + distance), (0, 0)])
             }
-            Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states / 4, 1)]),
+            // Of a ghost its place in a list, and bits in three sets.
+            Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states, 4 + 1)]),
             Problem::Sssp => item(SEARCH, [(states, 2 * distance), (owned, 8)]),
         }
         if self.predecessors {

@@ -1,4 +1,6 @@
 //! A rank's part of a breadth-first search, on one core.
+//!
+//! Ghosts that are met are told in their order, not in that in which they are met: then who tells and who is told go through memory from one end to the other.
 
 use warpath::Result;
 use warpath::graph::Unit;
@@ -25,6 +27,9 @@ struct OnCores<'g> {
     found_hubs: Bits,
     /// The ghosts that were reported to their owners, or are known to be found.
     known_ghosts: Bits,
+    /// Those that were met in a level for the first time, as a list and as bits.
+    met: Vec<u32>,
+    met_ghosts: Bits,
     /// The frontier as bits, with ghosts; empty until it is asked for.
     frontier_bits: Bits,
     level: u32,
@@ -40,6 +45,8 @@ pub(super) fn start<'g>(graph: &'g PartOfGraph<Unit>, sources: &[u64]) -> Result
         next: with_capacity("the next frontier", graph.owned_count())?,
         found_hubs: Bits::new("the hubs found", graph.hubs())?,
         known_ghosts: Bits::new("the known vertices of other ranks", graph.ghosts())?,
+        met: with_capacity("the vertices of other ranks that are met", graph.ghosts())?,
+        met_ghosts: Bits::new("the vertices of other ranks that are met", graph.ghosts())?,
         frontier_bits: Bits::new("the frontier as bits", graph.states())?,
         level: 0,
     };
@@ -56,6 +63,31 @@ impl OnCores<'_> {
     /// The vertices of the frontier that have rows here.
     fn active(&self) -> impl Iterator<Item = usize> {
         self.frontier.iter().chain(&self.hubs).map(|&vertex| vertex as usize)
+    }
+
+    /// Fills `mail` with the ghosts that were met.
+    fn tell_met(&mut self, mail: &mut PartMail) -> Result<()> {
+        /// So many times as many ghosts are looked through in the time that one takes to be sorted.
+        const BITS_FOR_ONE: usize = 32;
+        let (graph, ghosts) = (self.graph, self.graph.ghosts());
+        if self.met.len() < ghosts / BITS_FOR_ONE {
+            self.met.sort_unstable();
+            self.met.iter().for_each(|&ghost| self.met_ghosts.remove(ghost as usize));
+        } else {
+            self.met.clear();
+            self.met.extend(self.met_ghosts.iter().map(|ghost| ghost as u32));
+            self.met_ghosts.clear();
+        }
+        mail.clear();
+        let mut left = &self.met[..];
+        for rank in 0..graph.partition().ranks() {
+            let end = graph.ghosts_of(rank).end - graph.rows();
+            let (of_rank, others) = left.split_at(left.partition_point(|&ghost| (ghost as usize) < end));
+            mail.add(of_rank.iter().map(|&ghost| graph.number_at(rank, ghost as usize)))?;
+            left = others;
+        }
+        self.met.clear();
+        Ok(())
     }
 
     /// Notes an owned vertex at the next level, unless it has a level.
@@ -78,7 +110,6 @@ impl Local for OnCores<'_> {
     fn expand(&mut self, mail: &mut PartMail) -> Result<()> {
         let graph = self.graph;
         let (owned, rows) = (graph.owned_count(), graph.rows());
-        let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); graph.partition().ranks()];
         let (frontier, hubs) = (std::mem::take(&mut self.frontier), std::mem::take(&mut self.hubs));
         for &vertex in frontier.iter().chain(&hubs) {
             for &head in graph.heads(vertex as usize) {
@@ -90,14 +121,13 @@ impl Local for OnCores<'_> {
                         self.found_hubs.insert(head - owned);
                     }
                 } else if self.known_ghosts.insert(head - rows) {
-                    let (owner, number) = graph.home_of(head);
-                    outgoing[owner].push(number);
+                    self.met_ghosts.insert(head - rows);
+                    self.met.push((head - rows) as u32);
                 }
             }
         }
         (self.frontier, self.hubs) = (frontier, hubs);
-        mail.clear();
-        outgoing.into_iter().try_for_each(|words| mail.add(words))
+        self.tell_met(mail)
     }
 
     fn receive(&mut self, vertices: &[u32]) -> Result<()> {
@@ -122,15 +152,8 @@ impl Local for OnCores<'_> {
     fn look_up(&mut self, ghosts: &[u32]) -> Result<()> {
         let graph = self.graph;
         let rows = graph.rows();
-        for (index, &word) in ghosts.iter().enumerate() {
-            let mut rest = word;
-            while rest != 0 {
-                let ghost = index * 32 + rest.trailing_zeros() as usize;
-                self.frontier_bits.insert(rows + ghost);
-                self.known_ghosts.insert(ghost);
-                rest &= rest - 1;
-            }
-        }
+        self.frontier_bits.join(rows, ghosts);
+        self.known_ghosts.join(0, ghosts);
         let frontier = std::mem::take(&mut self.frontier_bits);
         let has_neighbor = |vertex| graph.heads(vertex).iter().any(|&head| frontier.contains(head as usize));
         for vertex in 0..graph.owned_count() {

@@ -225,6 +225,12 @@ impl<W: Weight> PartOfGraph<W> {
         (owner, (vertex - self.partition.starts()[owner]) as u32)
     }
 
+    /// The number that a ghost, counted from the first one, has at the rank that owns it.
+    #[inline]
+    pub(crate) fn number_at(&self, rank: usize, ghost: usize) -> u32 {
+        (self.ghosts.ids()[ghost] - self.partition.starts()[rank]) as u32
+    }
+
     /// The part as a device takes it. O(ghosts) memory.
     pub(crate) fn part_rows(&self) -> Result<PartRows<'_>> {
         let ranks = self.partition.ranks();
