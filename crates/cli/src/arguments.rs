@@ -215,8 +215,8 @@ pub enum ShowProgress {
 pub struct EngineArguments {
     /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs`, `sssp`, `apsp` and `path` also `mpi[:OPTION[,OPTION]]`, in builds with the
     /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, work together. The options are `cpu` or `cuda` (a GPU for each rank;
-    /// if neither is given, GPUs where each rank has one for itself), `messages=nccl` or `messages=mpi` (from GPU to GPU, or through the
-    /// hosts; if neither is given, NCCL where all ranks find it) and `timeout=SECONDS`
+    /// if neither is given, GPUs where each rank has one for itself), `messages=nccl` (with `cuda`: messages go from GPU to GPU by NCCL, and not
+    /// through the hosts by MPI) and `timeout=SECONDS`
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
 }

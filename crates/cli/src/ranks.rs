@@ -31,7 +31,7 @@ impl Options {
     /// Those in the name of an engine: `mpi`, or `mpi:` with `cpu` or `cuda`, `messages=mpi` or `messages=nccl`, and `timeout=SECONDS`, separated by
     /// commas.
     pub(crate) fn of(engine: &str) -> Result<Self, Failure> {
-        let (devices, messages) = (RankDevices::Auto, RankMessages::Auto);
+        let (devices, messages) = (RankDevices::Auto, RankMessages::Mpi);
         let mut options = Options { timeout: DEFAULT_TIMEOUT, devices, messages };
         let Some((_, listed)) = engine.split_once(':') else { return Ok(options) };
         let listed: Vec<&str> = listed.split(',').collect();

@@ -4,7 +4,7 @@
 //! memory: several ranks on one GPU are slower than one, and one rank without a GPU keeps all others waiting. If one of them can't be opened
 //! then, all ranks search on their cores.
 //!
-//! Messages go through pinned memory of the hosts and MPI, or from GPU to GPU by NCCL, which is taken where all ranks find it and have a GPU for themselves.
+//! Messages go through pinned memory of the hosts and MPI or, if that is asked for, from GPU to GPU by NCCL.
 
 use warpath::graph::{MinPlus, Unit, Weight};
 use warpath::parts::{BfsPart, CarrierKey, PartDevice, PartLink, SsspPart};
@@ -28,12 +28,10 @@ pub enum RankDevices {
 /// What carries messages between ranks that search on GPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RankMessages {
-    /// NCCL, if every rank finds it and has a GPU for itself; MPI if not.
-    #[default]
-    Auto,
     /// MPI, through the memory of the hosts.
+    #[default]
     Mpi,
-    /// NCCL, from GPU to GPU.
+    /// NCCL, from GPU to GPU. Each rank has to find it, and to have a GPU for itself.
     Nccl,
 }
 
@@ -44,8 +42,6 @@ pub struct RankGpu {
     pub device: PartDevice,
     /// The bytes of its memory that the rank may take.
     pub available: u64,
-    /// Whether no other rank can have it, as far as ranks know.
-    pub is_alone: bool,
 }
 
 impl World {
@@ -67,15 +63,15 @@ impl World {
             let device = &devices[turn as usize];
             let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
             let available = device.memory_bytes.min(memory.unwrap_or(u64::MAX));
-            let is_alone = on_host <= devices.len() as u64;
-            Ok(RankGpu { device: PartDevice { ordinal: device.ordinal, threads }, available, is_alone })
+            let gpu = RankGpu { device: PartDevice { ordinal: device.ordinal, threads }, available };
+            Ok((gpu, on_host <= devices.len() as u64))
         });
         if wanted == RankDevices::Cuda {
-            return Ok(Some(self.agree(own)?));
+            return Ok(Some(self.agree(own)?.0));
         }
-        let own = own.ok().filter(|gpu| gpu.is_alone && bytes() <= gpu.available);
+        let own = own.ok().filter(|(gpu, is_alone)| *is_alone && bytes() <= gpu.available);
         let all_have = !self.any(own.is_none());
-        Ok(own.filter(|_| all_have))
+        Ok(own.filter(|_| all_have).map(|(gpu, _)| gpu))
     }
 
     /// Says what carries messages between GPUs, before the first search.
@@ -85,49 +81,35 @@ impl World {
 
     /// Whether NCCL carries messages from GPU to GPU.
     pub fn is_linked(&self) -> bool {
-        matches!(self.link.get(), Some(Some(_)))
+        self.link.get().is_some()
     }
 
-    /// What links this GPU with those of the other ranks, if that is asked for or possible. It is made once.
+    /// What links this GPU with those of the other ranks, if that is asked for. It is made once.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] and [`Error::Device`] if it is asked for, and not possible.
+    /// [`Error::NoDevice`] and [`Error::Device`] if it is not possible.
     fn link(&self, gpu: RankGpu) -> Outcome<Option<&PartLink>> {
+        if self.ranks() == 1 || self.messages.get() == RankMessages::Mpi {
+            return Ok(None);
+        }
         if self.link.get().is_none() {
             let link = self.open_link(gpu)?;
             let _ = self.link.set(link);
         }
-        Ok(self.link.get().and_then(Option::as_ref))
+        Ok(self.link.get())
     }
 
-    fn open_link(&self, gpu: RankGpu) -> Outcome<Option<PartLink>> {
-        let wanted = self.messages.get();
-        if self.ranks() == 1 || wanted == RankMessages::Mpi {
-            return Ok(None);
-        }
-        let available = PartLink::available();
-        match wanted {
-            RankMessages::Nccl => self.agree(available)?,
-            _ if self.any(available.is_err() || !gpu.is_alone) => return Ok(None),
-            _ => {}
-        }
+    fn open_link(&self, gpu: RankGpu) -> Outcome<PartLink> {
+        self.agree(PartLink::available())?;
         let made = if self.rank() == 0 { CarrierKey::new().map(|key| key.words()) } else { Ok(Vec::new()) };
-        let made = if wanted == RankMessages::Nccl { Some(self.agree(made)?) } else { made.ok() };
-        let mut key = made.unwrap_or_default();
+        let mut key = self.agree(made)?;
         self.broadcast(&mut key);
-        if key.is_empty() {
-            return Ok(None);
-        }
-        let mut opened = Ok(None);
+        let mut opened = Err(Error::Device("the GPUs of the ranks were not linked".into()));
         self.wait_for(0, || {
-            opened = PartLink::open(gpu.device, &CarrierKey::of_words(&key), self.rank(), self.ranks()).map(Some);
+            opened = PartLink::open(gpu.device, &CarrierKey::of_words(&key), self.rank(), self.ranks());
         });
-        match wanted {
-            RankMessages::Nccl => self.agree(opened),
-            _ if self.any(opened.is_err()) => Ok(None),
-            _ => Ok(opened.unwrap_or(None)),
-        }
+        self.agree(opened)
     }
 }
 

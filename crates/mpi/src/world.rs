@@ -90,10 +90,10 @@ pub struct World {
     watch: Watch,
     /// The most words that go to one rank at a time: MPI counts with 31 bits.
     most_words: Cell<usize>,
-    /// What carries messages between GPUs, as far as it is said.
+    /// What carries messages between GPUs.
     pub(crate) messages: Cell<RankMessages>,
-    /// What links the GPUs of the ranks, once it was tried.
-    pub(crate) link: OnceCell<Option<PartLink>>,
+    /// What links the GPUs of the ranks, once they are linked.
+    pub(crate) link: OnceCell<PartLink>,
     // Dropped last: it ends MPI.
     _universe: Universe,
 }

@@ -18,8 +18,8 @@ use warpath_mpi::{
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// With this environment variable, ranks search on GPUs, and only some of the graphs: every search copies its part there anew. With `mpi` as its value
-/// messages go through the hosts, where they could go from GPU to GPU.
+/// With this environment variable, ranks search on GPUs, and only some of the graphs: every search copies its part there anew. With `nccl` as its value
+/// messages go from GPU to GPU, of which each rank needs one.
 const ON_GPUS: &str = "WARPATH_TEST_RANKS_ON_GPUS";
 const OF_GRAPHS_ON_GPUS: usize = 13;
 
@@ -30,8 +30,8 @@ fn devices() -> RankDevices {
 /// Runs on every rank.
 pub(crate) fn as_rank() {
     let world = World::start(TIMEOUT, &Control::new()).expect("MPI starts");
-    if std::env::var_os(ON_GPUS).is_some_and(|value| value == "mpi") {
-        world.carry_by(RankMessages::Mpi);
+    if std::env::var_os(ON_GPUS).is_some_and(|value| value == "nccl") {
+        world.carry_by(RankMessages::Nccl);
     }
     let directory = tempfile::tempdir().expect("a folder");
     let step = if devices() == RankDevices::Cuda { OF_GRAPHS_ON_GPUS } else { 1 };

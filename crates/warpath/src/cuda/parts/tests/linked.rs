@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::*;
 use crate::cuda::device::Stream;
 use crate::cuda::device::carrier::{Carrier, Piece};
+use crate::cuda::device::memory::Pool;
 
 /// Letters between the threads.
 #[derive(Debug, Default)]
@@ -271,5 +272,45 @@ fn a_part_that_failed_gets_and_sends_nothing() {
             let coming = post.announce(me, &announced);
             search.exchange_met(link, [&announced, &coming]).unwrap();
         });
+    }
+}
+
+/// NCCL itself, where it and a GPU are there: a part that is linked with itself.
+#[cfg(feature = "cuda")]
+#[test]
+fn nccl_carries_words() {
+    let place = PartDevice { ordinal: 0, threads: 1 };
+    if let Err(error) = crate::cuda::devices().and_then(|_| PartLink::available()) {
+        println!("NCCL is not tested: {error}");
+        assert!(CarrierKey::new().is_err() && PartLink::open(place, &CarrierKey::of_words(&[]), 0, 1).is_err());
+        return;
+    }
+    let key = CarrierKey::new().unwrap();
+    assert_eq!(CarrierKey::of_words(&key.words()), key);
+    let link = PartLink::open(place, &key, 0, 1).unwrap();
+    let device = place.open().unwrap();
+    let mut pool = Pool::new(&device, 1 << 20).unwrap();
+    let words: Vec<u32> = (0..1000).map(|word| word * 7 + 1).collect();
+    let sent = pool.take_filled(&words).unwrap();
+    let room = pool.take::<u32>(1000).unwrap();
+    // In four rounds, the last of which is shorter.
+    let announced = [Announced { words: 1000, room: 300 }];
+    let mut came = Vec::new();
+    let take = |count: usize| {
+        came.extend(pool.read(room.part(0, count as u64))?);
+        Ok(())
+    };
+    link.exchange(&pool, sent, [&announced, &announced], room, |_, before| before, take).unwrap();
+    assert_eq!(came, words);
+    for words_of_number in [1, 2] {
+        pool.fill(room, 0).unwrap();
+        link.least(&pool, sent, room, words_of_number).unwrap();
+        assert_eq!(pool.read(room).unwrap(), words);
+    }
+    // A device that did not join.
+    for device in testing::devices(1) {
+        let mut pool = Pool::new(&device, 1 << 12).unwrap();
+        let [of, to] = [(); 2].map(|()| pool.take::<u32>(4).unwrap());
+        assert!(link.least(&pool, of, to, 1).is_err());
     }
 }
