@@ -56,7 +56,7 @@ pub use floyd_warshall::{FLOYD_WARSHALL, SharedMatrix, floyd_warshall};
 pub use graph::{PartOfGraph, Partition};
 pub use graph500::{Graph500, RankKernel, graph500};
 pub use listed_edges::{ListedEdges, VertexNames};
-pub use model::{Predicted, predict};
+pub use model::{Predicted, PredictedByWeights, predict, predict_by_weights};
 pub use names::Names;
 pub use output::{SharedFile, write_together};
 pub use plan::RankPlan;

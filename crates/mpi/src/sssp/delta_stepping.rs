@@ -83,13 +83,22 @@ struct Met {
     hubs_came_nearer: bool,
 }
 
-/// So many times a width as on one machine: about 1 % of a weight at 30 arcs a vertex, a few weights at 2 or 3.
+/// So many times a width as on one machine.
 fn width_for<W: Weight>(graph: &PartOfGraph<W>, wider: f64) -> f64 {
-    let (least, greatest) = graph.weight_range();
-    let degree = (graph.arcs() as f64 / graph.vertices().max(1) as f64).max(1.0);
-    // The middle of the range, since no rank knows the median.
-    let width = ((least / 2.0 + greatest / 2.0) * 40.0 / degree.powf(2.5) * wider).min(f64::MAX);
+    let degree = graph.arcs() as f64 / graph.vertices().max(1) as f64;
     let whole_numbers = !matches!(W::KIND, WeightKind::F32 | WeightKind::F64);
+    width(graph.weight_range(), degree, whole_numbers, wider)
+}
+
+/// The width of so many ranks for a graph with such weights and such an average degree.
+pub(crate) fn width_of(weights: (f64, f64), degree: f64, whole_numbers: bool, ranks: usize, on_gpus: bool) -> f64 {
+    width(weights, degree, whole_numbers, wider(ranks, on_gpus))
+}
+
+/// So many times a width as on one machine: about 1 % of a weight at 30 arcs a vertex, a few weights at 2 or 3.
+fn width((least, greatest): (f64, f64), degree: f64, whole_numbers: bool, wider: f64) -> f64 {
+    // The middle of the range, since no rank knows the median.
+    let width = ((least / 2.0 + greatest / 2.0) * 40.0 / degree.max(1.0).powf(2.5) * wider).min(f64::MAX);
     if whole_numbers { width.max(1.0) } else { width.max(f64::MIN_POSITIVE) }
 }
 

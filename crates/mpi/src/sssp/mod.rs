@@ -7,7 +7,7 @@ mod cores;
 mod delta_stepping;
 mod device;
 
-pub(crate) use delta_stepping::search;
+pub(crate) use delta_stepping::{search, width_of};
 use device::Linked;
 use warpath::Result;
 use warpath::graph::MinPlus;

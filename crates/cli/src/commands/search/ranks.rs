@@ -7,13 +7,14 @@ use std::time::Instant;
 
 use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
+use warpath::generate::RandomWeights;
 use warpath::graph::{Distances, Labels, VertexId};
 use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error, ReadOptions};
 use warpath_mpi::{
-    Failed, Found, Names, Outcome, PartFacts, Predicted, Problem, RankDevices, RankPlan, Search, SharedFile, Source,
-    World, predict,
+    Failed, Found, Names, Outcome, PartFacts, Predicted, PredictedByWeights, Problem, RankDevices, RankPlan, Search,
+    SharedFile, Source, World, predict, predict_by_weights,
 };
 
 use super::SearchCommand;
@@ -52,9 +53,17 @@ fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) ->
     let check = || plan.check(memory).and_then(|()| device.map_or(Ok(()), |device| plan.check_device(device)));
     let degree = source.arcs() as f64 / source.vertices().max(1) as f64;
     let name = command.graph.graph.to_string_lossy();
-    let traffic = if command.ignores_weights { predict(&name, ranks as usize, degree).ok() } else { None };
+    let traffic = if command.ignores_weights {
+        predict(&name, ranks as usize, degree).ok().map(Traffic::from)
+    } else {
+        let weights = command.graph.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
+        let weights: Option<RandomWeights> = weights.and_then(|random| random.parse().ok());
+        weights
+            .and_then(|random| predict_by_weights(&name, ranks as usize, degree, random.range).ok())
+            .map(Traffic::from)
+    };
     if command.solving.common.json {
-        let traffic = traffic.map(|traffic| serde_json::to_value(Traffic::from(traffic))).transpose();
+        let traffic = traffic.map(serde_json::to_value).transpose();
         let traffic = traffic.map_err(|error| Error::io("<stdout>", error.into()))?;
         print::plan_with_traffic(None, &plan, available, true, traffic)?;
         return check().map_err(|error| Failure::from(error).after_the_answer());
@@ -62,14 +71,16 @@ fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) ->
     let mut table = Table::new();
     table.row("ranks", format!("{}; below is what each takes", print::grouped(ranks.into())));
     if let Some(traffic) = traffic {
-        let [load, search, reduced] = [traffic.load_bytes, traffic.bytes, traffic.reduced_bytes];
-        let text = [load, search, reduced].map(|bytes| print::bytes(bytes as u64));
-        table.row("sends", format!("{} while loading, {} in a search, {} to reductions", text[0], text[1], text[2]));
-        let meetings = print::grouped(traffic.meetings as u128);
-        table
-            .row("meets", format!("{meetings} times in a search of {} levels", print::grouped(traffic.levels as u128)));
-        let ghosts = print::grouped(traffic.ghosts as u128);
-        table.row("knows", format!("{ghosts} vertices of other ranks, {} hubs", print::grouped(traffic.hubs as u128)));
+        let [load, search] = [traffic.load_bytes, traffic.bytes].map(print::bytes);
+        let reduced = traffic.levels.as_ref();
+        let reduced = reduced.map_or(String::new(), |of| format!(", {} to reductions", print::bytes(of.reduced_bytes)));
+        table.row("sends", format!("{load} while loading, {search} in a search{reduced}"));
+        if let Some(OfLevels { meetings, levels, .. }) = traffic.levels {
+            let [meetings, levels] = [meetings, levels].map(|count| print::grouped(count.into()));
+            table.row("meets", format!("{meetings} times in a search of {levels} levels"));
+        }
+        let [ghosts, hubs] = [traffic.ghosts, traffic.hubs].map(|count| print::grouped(count.into()));
+        table.row("knows", format!("{ghosts} vertices of other ranks, {hubs} hubs"));
     }
     table.print()?;
     print::plan(None, &plan, available, false)?;
@@ -83,6 +94,14 @@ struct Traffic {
     hubs: u64,
     load_bytes: u64,
     bytes: u64,
+    /// Of a breadth-first search.
+    #[serde(flatten)]
+    levels: Option<OfLevels>,
+}
+
+/// What is predicted of a breadth-first search alone.
+#[derive(Debug, Serialize)]
+struct OfLevels {
     reduced_bytes: u64,
     meetings: u64,
     levels: u64,
@@ -95,9 +114,23 @@ impl From<Predicted> for Traffic {
             hubs: predicted.hubs as u64,
             load_bytes: predicted.load_bytes as u64,
             bytes: predicted.bytes as u64,
-            reduced_bytes: predicted.reduced_bytes as u64,
-            meetings: predicted.meetings as u64,
-            levels: predicted.levels as u64,
+            levels: Some(OfLevels {
+                reduced_bytes: predicted.reduced_bytes as u64,
+                meetings: predicted.meetings as u64,
+                levels: predicted.levels as u64,
+            }),
+        }
+    }
+}
+
+impl From<PredictedByWeights> for Traffic {
+    fn from(predicted: PredictedByWeights) -> Self {
+        Traffic {
+            ghosts: predicted.ghosts as u64,
+            hubs: predicted.hubs as u64,
+            load_bytes: predicted.load_bytes as u64,
+            bytes: predicted.bytes as u64,
+            levels: None,
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Predicts what ranks send in a breadth-first search, for machines that nobody has at hand.
+//! Predicts what ranks send in a breadth-first search.
 //!
-//! A generated graph is taken as random arcs between classes of vertices of equal expected degree. Then every level is an expectation.
+//! A generated graph is taken as random arcs between classes of vertices of equal expected degree (`classes.rs`). Then every level is an expectation.
 //! An arc of a vertex that is not reached leads to the frontier with a probability `x`: the share of the frontier's free arcs among all
 //! free ones, those that lead back not counted. A vertex with `d` expected free arcs is reached with probability `1 - exp(-d x)`, and
 //! has `d (1 - x)` free arcs afterwards, reached or not. The arcs of the source lead to different vertices. Each rank has a share of the arcs of every vertex, so a vertex is its ghost
@@ -11,11 +11,11 @@
 //!
 //! Work O(classes^2 + levels * classes).
 
+use warpath::Result;
 use warpath::generate::Recipe;
-use warpath::{Error, Result};
 
+use super::classes::Divided;
 use crate::bfs::{ARCS_SHARE, VERTICES_SHARE};
-use crate::graph::{HUB_DEGREE, vertices_per_hub};
 
 /// How often ranks meet beside their levels, and the bytes that each then gives to reductions.
 const BEFORE: f64 = 3.0;
@@ -40,15 +40,6 @@ pub struct Predicted {
     pub levels: usize,
 }
 
-/// Vertices of one expected degree.
-#[derive(Debug, Clone, Copy)]
-struct Class {
-    vertices: f64,
-    degree: f64,
-    /// Which part of them are hubs.
-    hubs: f64,
-}
-
 /// Predicts a breadth-first search on a generated graph, from a source of this degree.
 ///
 /// ```
@@ -63,109 +54,22 @@ struct Class {
 pub fn predict(specification: &str, ranks: usize, source_degree: f64) -> Result<Predicted> {
     let recipe = Recipe::beyond_one_machine(specification)?;
     let (name, size) = specification.split_once(':').unwrap_or((specification, ""));
-    let vertices = recipe.vertices() as f64;
-    let arcs = recipe.arcs() as f64;
-    let mut classes = match name {
-        "kron" => kronecker(vertices.log2().round() as u32, arcs),
-        "uniform" => vec![Class { vertices, degree: arcs / vertices, hubs: 0.0 }],
-        "grid" => {
-            let columns = size.split(['x', ',']).nth(1).and_then(|columns| columns.parse().ok()).unwrap_or(1.0);
-            return Ok(grid(vertices, columns, arcs, ranks as f64));
-        }
-        _ => return Err(Error::invalid("what ranks send is predicted for kron, uniform and grid")),
-    };
-    let hub_degree = mark_hubs(&mut classes, ranks);
-    Ok(Model::new(classes, ranks as f64, arcs).search(source_degree.max(1.0), hub_degree))
+    if name == "grid" {
+        let columns = size.split(['x', ',']).nth(1).and_then(|columns| columns.parse().ok()).unwrap_or(1.0);
+        return Ok(grid(recipe.vertices() as f64, columns, recipe.arcs() as f64, ranks as f64));
+    }
+    Ok(Divided::of(&recipe, name, ranks)?.search(source_degree.max(1.0)))
 }
 
-/// The classes of a Kronecker graph: vertices by the number of ones in their ids, before these are permuted. Repeated edges are merged,
-/// so a class has fewer arcs than were drawn for it.
-fn kronecker(scale: u32, arcs: f64) -> Vec<Class> {
-    // Either end of an edge has a zero in a digit with probability A + B = A + C.
-    const ZERO: f64 = 0.76;
-    let share = |ones: u32| ZERO.powi((scale - ones) as i32) * (1.0 - ZERO).powi(ones as i32);
-    let mut count = 1.0;
-    let counts: Vec<f64> = (0..=scale)
-        .map(|ones| {
-            let vertices = count;
-            count *= f64::from(scale - ones) / f64::from(ones + 1);
-            vertices
-        })
-        .collect();
-    let distinct = |ones: u32| -> f64 {
-        let to = |(&vertices, other): (&f64, u32)| vertices * -(-arcs * share(ones) * share(other)).exp_m1();
-        counts.iter().zip(0..).map(to).sum()
-    };
-    (0..=scale).map(|ones| Class { vertices: counts[ones as usize], degree: distinct(ones), hubs: 0.0 }).collect()
-}
-
-/// Finds the hubs by the rule of the build: from a power of two of arcs on, which it returns.
-fn mark_hubs(classes: &mut [Class], ranks: usize) -> f64 {
-    let vertices: f64 = classes.iter().map(|class| class.vertices).sum();
-    let arcs: f64 = classes.iter().map(|class| class.vertices * class.degree).sum();
-    let above = |class: &Class, degree: f64| {
-        // The normal distribution in place of Poisson's.
-        let deviations = (class.degree - degree + 0.5) / class.degree.max(1e-9).sqrt();
-        1.0 / (1.0 + (-1.702 * deviations).exp())
-    };
-    let mut least = f64::INFINITY;
-    for bits in (1..64).rev() {
-        let degree = 2_f64.powi(bits - 1);
-        let hubs: f64 = classes.iter().map(|class| class.vertices * above(class, degree)).sum();
-        if degree < HUB_DEGREE * arcs / vertices || hubs > vertices / vertices_per_hub(ranks) as f64 + 1.0 {
-            break;
-        }
-        least = degree;
-    }
-    if ranks > 1 && least.is_finite() {
-        classes.iter_mut().for_each(|class| class.hubs = above(class, least));
-    }
-    least
-}
-
-struct Model {
-    classes: Vec<Class>,
-    ranks: f64,
-    /// Drawn, before repeated ones are merged.
-    drawn_arcs: f64,
-    arcs: f64,
-    vertices: f64,
-    hubs: f64,
-    /// Which part of the arcs leaves hubs.
-    hub_share: f64,
-}
-
-impl Model {
-    fn new(classes: Vec<Class>, ranks: f64, drawn_arcs: f64) -> Self {
-        let sum = |of: &dyn Fn(&Class) -> f64| classes.iter().map(of).sum::<f64>();
-        let arcs = sum(&|class| class.vertices * class.degree);
-        let hub_arcs = sum(&|class| class.vertices * class.hubs * class.degree);
-        let (vertices, hubs) = (sum(&|class| class.vertices), sum(&|class| class.vertices * class.hubs));
-        Model { classes, ranks, drawn_arcs, arcs, vertices, hubs, hub_share: hub_arcs / arcs.max(1.0) }
-    }
-
-    /// How many arcs to a vertex that is no hub a rank has that does not own it.
-    fn arcs_to(&self, class: &Class) -> f64 {
-        class.degree * (1.0 - self.hub_share) / self.ranks
-    }
-
-    /// Of a class: how many pairs of a rank and a vertex of another rank that is no hub there are, for each rank.
-    fn pairs(&self, class: &Class) -> f64 {
-        class.vertices * (1.0 - class.hubs) * (self.ranks - 1.0) / self.ranks
-    }
-
-    fn ghosts(&self) -> f64 {
-        self.classes.iter().map(|class| self.pairs(class) * -(-self.arcs_to(class)).exp_m1()).sum()
-    }
-
-    fn search(&self, source_degree: f64, hub_degree: f64) -> Predicted {
+impl Divided {
+    fn search(&self, source_degree: f64) -> Predicted {
         let ghosts = self.ghosts();
         // Of each class: which part is not reached, and how many free arcs such a vertex has.
         let mut rest: Vec<(f64, f64)> = self.classes.iter().map(|class| (1.0, class.degree)).collect();
         let mut frontier = vec![0.0; self.classes.len()];
         let (mut free, mut size, mut arcs) = (source_degree, 1.0, source_degree);
         // The arcs of the frontier that leave no hubs: those of hubs lie with the owners of their heads.
-        let mut plain = if source_degree < hub_degree { source_degree } else { 0.0 };
+        let mut plain = if source_degree < self.hub_degree { source_degree } else { 0.0 };
         let (mut unexplored, mut before, mut upward) = (self.arcs, 0.0, false);
         // The share of all arcs that leave no hubs that frontiers had which were expanded.
         let mut expanded = 0.0;
@@ -173,7 +77,7 @@ impl Model {
         let mut predicted = Predicted {
             ghosts,
             hubs: self.hubs,
-            load_bytes: self.drawn_arcs / self.ranks * (self.ranks - 1.0) / self.ranks * 12.0,
+            load_bytes: self.drawn_for_others() * 12.0,
             bytes: 0.0,
             reduced_bytes: BEFORE_BYTES,
             meetings: BEFORE,
@@ -278,17 +182,5 @@ mod tests {
         let predicted = predict("grid:100x70", 2, 4.0).unwrap();
         assert_eq!((predicted.ghosts, predicted.bytes, predicted.levels), (70.0, 280.0, 169));
         assert!(predict("roads:100", 2, 4.0).is_err());
-    }
-
-    #[test]
-    fn classes_have_all_vertices_and_no_more_arcs_than_were_drawn() {
-        for scale in [5, 20, 38] {
-            let arcs = 32.0 * 2_f64.powi(scale as i32);
-            let classes = kronecker(scale, arcs);
-            let vertices: f64 = classes.iter().map(|class| class.vertices).sum();
-            let distinct: f64 = classes.iter().map(|class| class.vertices * class.degree).sum();
-            assert!((vertices / 2_f64.powi(scale as i32) - 1.0).abs() < 1e-9);
-            assert!(distinct < arcs && distinct > 0.3 * arcs, "{scale}: {distinct} of {arcs}");
-        }
     }
 }

@@ -1,0 +1,8 @@
+//! Predicts what ranks send, for machines that nobody has at hand.
+
+mod breadth_first;
+mod by_weights;
+mod classes;
+
+pub use breadth_first::{Predicted, predict};
+pub use by_weights::{PredictedByWeights, predict_by_weights};
