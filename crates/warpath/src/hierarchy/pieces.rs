@@ -119,7 +119,14 @@ impl Pieces {
         let mut rank = lowest;
         // In this order an ancestor of the lowest is one of the highest, too, if it does not come before it.
         while rank < highest || self.front_of[rank as usize] == NO_FRONT {
-            rank = elimination.parents[rank as usize];
+            // A front is a chain, which ends at its top.
+            let front = self.fronts.get(self.front_of[rank as usize] as usize);
+            let top = front.map_or(rank, |front| front.top() as u32);
+            if front.is_some() && highest <= top {
+                rank = highest;
+                break;
+            }
+            rank = elimination.parents[top as usize];
             if rank == ROOT {
                 return None;
             }

@@ -29,10 +29,11 @@ impl Batch {
         places: u64,
     ) -> Result<Self> {
         const WHAT: &str = "the sources of a batch";
-        // A rank above its row.
+        // A rank above its row: numbers are sorted in half of the time that pairs take.
         let both =
             |(row, &source): (usize, &VertexId)| u64::from(elimination.ranks[source as usize]) << 32 | row as u64;
-        let sorted = by_rank(crate::memory::listed(WHAT, sources.iter().enumerate().map(both))?)?;
+        let mut sorted = crate::memory::listed(WHAT, sources.iter().enumerate().map(both))?;
+        sorted.sort_unstable();
         let mut ranks = filled(WHAT, places as usize, u32::MAX)?;
         let mut row_of = filled(WHAT, places as usize, 0)?;
         for ((rank, row), &from) in ranks.iter_mut().zip(&mut row_of).zip(&sorted) {
@@ -76,29 +77,6 @@ impl Batch {
     }
 }
 
-/// Sorts numbers by their upper halves, which are ranks, digit by digit from the lowest one: quicker than by comparing, and the device waits for it.
-fn by_rank(mut sorted: Vec<u64>) -> Result<Vec<u64>> {
-    const DIGIT: u32 = 11;
-    let mut moved = filled("the sources of a batch", sorted.len(), 0_u64)?;
-    let greatest = sorted.iter().copied().max().unwrap_or(0);
-    for shift in (32..u64::BITS).step_by(DIGIT as usize).take_while(|shift| greatest >> shift > 0) {
-        let digit = |number: u64| (number >> shift) as usize % (1 << DIGIT);
-        let mut places = [0_u32; 1 << DIGIT];
-        sorted.iter().for_each(|&number| places[digit(number)] += 1);
-        let mut begin = 0;
-        for place in &mut places {
-            begin += std::mem::replace(place, begin);
-        }
-        for &number in &sorted {
-            let place = &mut places[digit(number)];
-            moved[*place as usize] = number;
-            *place += 1;
-        }
-        std::mem::swap(&mut sorted, &mut moved);
-    }
-    Ok(sorted)
-}
-
 /// The tiles that some of these ranks are in, which ascend, with the warps of sources that these are of. A tile counts without columns,
 /// too: a distance may have been lost in it.
 fn visits(pieces: &Pieces, ranks: &[u32]) -> Result<Vec<Visit>> {
@@ -118,23 +96,4 @@ fn visits(pieces: &Pieces, ranks: &[u32]) -> Result<Vec<Visit>> {
         }
     }
     Ok(visits)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Random;
-
-    #[test]
-    fn sources_are_sorted_by_rank_and_then_by_row() {
-        let mut random = Random(5);
-        for (count, ranks) in
-            [(0, 1), (1, 1), (9, 3), (5000, 40), (5000, 1 << 11), (5000, 1 << 23), (5000, u32::MAX.into())]
-        {
-            let numbers: Vec<u64> = (0..count).map(|row| random.below(ranks) << 32 | row).collect();
-            let mut expected = numbers.clone();
-            expected.sort_unstable();
-            assert_eq!(by_rank(numbers).unwrap(), expected, "{count} of {ranks}");
-        }
-    }
 }
