@@ -213,9 +213,9 @@ impl Search {
             _ if on_gpu && self.devices == RankDevices::Cuda => {
                 item("numbers for the device, and distances", [(states, 4 + distance), (0, 0)])
             }
-            // Of a ghost its place in a list, and bits in three sets.
+            // Of a ghost its place in a list, and bits in a few sets.
             Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states, 4 + 1)]),
-            Problem::Sssp => item(SEARCH, [(states, 2 * distance), (owned, 8)]),
+            Problem::Sssp => item(SEARCH, [(states, 2 * distance + 4 + 1), (owned, 8)]),
         }
         if self.predecessors {
             item("predecessors", [(states, 8 + distance), (0, 0)]);

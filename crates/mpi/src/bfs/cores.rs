@@ -1,6 +1,4 @@
 //! A rank's part of a breadth-first search, on one core.
-//!
-//! Ghosts that are met are told in their order, not in that in which they are met: then who tells and who is told go through memory from one end to the other.
 
 use warpath::Result;
 use warpath::graph::Unit;
@@ -9,7 +7,7 @@ use warpath::parts::PartMail;
 use super::{Local, Size};
 use crate::allocation::{filled, with_capacity};
 use crate::bits::Bits;
-use crate::graph::PartOfGraph;
+use crate::graph::{GhostsToTell, PartOfGraph};
 
 /// The mark of vertices that are not reached.
 const UNREACHED: u32 = u32::MAX;
@@ -27,9 +25,8 @@ struct OnCores<'g> {
     found_hubs: Bits,
     /// The ghosts that were reported to their owners, or are known to be found.
     known_ghosts: Bits,
-    /// Those that were met in a level for the first time, as a list and as bits.
-    met: Vec<u32>,
-    met_ghosts: Bits,
+    /// Those that were met in a level for the first time.
+    met: GhostsToTell,
     /// The frontier as bits, with ghosts; empty until it is asked for.
     frontier_bits: Bits,
     level: u32,
@@ -45,8 +42,7 @@ pub(super) fn start<'g>(graph: &'g PartOfGraph<Unit>, sources: &[u64]) -> Result
         next: with_capacity("the next frontier", graph.owned_count())?,
         found_hubs: Bits::new("the hubs found", graph.hubs())?,
         known_ghosts: Bits::new("the known vertices of other ranks", graph.ghosts())?,
-        met: with_capacity("the vertices of other ranks that are met", graph.ghosts())?,
-        met_ghosts: Bits::new("the vertices of other ranks that are met", graph.ghosts())?,
+        met: GhostsToTell::new(graph.ghosts())?,
         frontier_bits: Bits::new("the frontier as bits", graph.states())?,
         level: 0,
     };
@@ -63,31 +59,6 @@ impl OnCores<'_> {
     /// The vertices of the frontier that have rows here.
     fn active(&self) -> impl Iterator<Item = usize> {
         self.frontier.iter().chain(&self.hubs).map(|&vertex| vertex as usize)
-    }
-
-    /// Fills `mail` with the ghosts that were met.
-    fn tell_met(&mut self, mail: &mut PartMail) -> Result<()> {
-        /// So many times as many ghosts are looked through in the time that one takes to be sorted.
-        const BITS_FOR_ONE: usize = 32;
-        let (graph, ghosts) = (self.graph, self.graph.ghosts());
-        if self.met.len() < ghosts / BITS_FOR_ONE {
-            self.met.sort_unstable();
-            self.met.iter().for_each(|&ghost| self.met_ghosts.remove(ghost as usize));
-        } else {
-            self.met.clear();
-            self.met.extend(self.met_ghosts.iter().map(|ghost| ghost as u32));
-            self.met_ghosts.clear();
-        }
-        mail.clear();
-        let mut left = &self.met[..];
-        for rank in 0..graph.partition().ranks() {
-            let end = graph.ghosts_of(rank).end - graph.rows();
-            let (of_rank, others) = left.split_at(left.partition_point(|&ghost| (ghost as usize) < end));
-            mail.add(of_rank.iter().map(|&ghost| graph.number_at(rank, ghost as usize)))?;
-            left = others;
-        }
-        self.met.clear();
-        Ok(())
     }
 
     /// Notes an owned vertex at the next level, unless it has a level.
@@ -121,13 +92,12 @@ impl Local for OnCores<'_> {
                         self.found_hubs.insert(head - owned);
                     }
                 } else if self.known_ghosts.insert(head - rows) {
-                    self.met_ghosts.insert(head - rows);
-                    self.met.push((head - rows) as u32);
+                    self.met.insert(head - rows);
                 }
             }
         }
         (self.frontier, self.hubs) = (frontier, hubs);
-        self.tell_met(mail)
+        self.met.tell(graph, 1, mail, |_, _| {})
     }
 
     fn receive(&mut self, vertices: &[u32]) -> Result<()> {

@@ -16,6 +16,7 @@ mod build;
 mod partition;
 mod rows;
 mod sorted_ids;
+mod told;
 
 use std::ops::Range;
 
@@ -24,6 +25,7 @@ use bytemuck::Pod;
 use mpi::datatype::Equivalence;
 pub use partition::Partition;
 use sorted_ids::SortedIds;
+pub(crate) use told::GhostsToTell;
 use warpath::Result;
 use warpath::graph::Weight;
 use warpath::parts::{PartMail, PartRows};

@@ -7,8 +7,8 @@ use warpath::parts::PartMail;
 use super::Local;
 use super::buckets::{Buckets, Width};
 use crate::allocation::{filled, with_capacity};
-use crate::graph::PartOfGraph;
-use crate::words::{pull, push, words_of};
+use crate::graph::{GhostsToTell, PartOfGraph};
+use crate::words::{pull, words_of};
 
 /// The state of a search.
 struct OnCores<'g, L: MinPlus> {
@@ -24,9 +24,8 @@ struct OnCores<'g, L: MinPlus> {
     /// The vertices whose light arcs were relaxed in this bucket, and a mark for each vertex that is among them.
     settled: Vec<u32>,
     is_settled: Vec<bool>,
-    /// The ghosts that came nearer since they were last sent, each once, and a mark for each ghost that is among them.
-    nearer_ghosts: Vec<u32>,
-    is_nearer: Vec<bool>,
+    /// The ghosts that came nearer since they were last sent.
+    nearer_ghosts: GhostsToTell,
     hub_came_nearer: bool,
 }
 
@@ -49,8 +48,7 @@ pub(super) fn start<'g, L: MinPlus>(
         buckets: Buckets::new(width),
         settled: Vec::new(),
         is_settled: filled("marks of vertices", graph.rows(), false)?,
-        nearer_ghosts: Vec::new(),
-        is_nearer: filled("marks of ghosts", graph.ghosts(), false)?,
+        nearer_ghosts: GhostsToTell::new(graph.ghosts())?,
         hub_came_nearer: false,
     };
     for source in graph.rows_of(sources) {
@@ -93,11 +91,7 @@ impl<L: MinPlus> OnCores<'_, L> {
     fn come_nearer(&mut self, head: usize, distance: L::Distance) {
         self.distances[head] = distance;
         match head.checked_sub(self.graph.rows()) {
-            Some(ghost) => {
-                if !std::mem::replace(&mut self.is_nearer[ghost], true) {
-                    self.nearer_ghosts.push(head as u32);
-                }
-            }
+            Some(ghost) => self.nearer_ghosts.insert(ghost),
             None => {
                 self.hub_came_nearer |= head >= self.graph.owned_count();
                 self.buckets.put(distance, head as u32);
@@ -144,16 +138,10 @@ impl<L: MinPlus> Local<L> for OnCores<'_, L> {
     }
 
     fn collect(&mut self, mail: &mut PartMail) -> Result<()> {
-        let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); self.graph.partition().ranks()];
-        for ghost in self.nearer_ghosts.drain(..) {
-            let ghost = ghost as usize;
-            self.is_nearer[ghost - self.graph.rows()] = false;
-            let (owner, number) = self.graph.home_of(ghost);
-            outgoing[owner].push(number);
-            push(&mut outgoing[owner], self.distances[ghost]);
-        }
-        mail.clear();
-        outgoing.into_iter().try_for_each(|words| mail.add(words))
+        let (graph, of_ghosts) = (self.graph, &self.distances[self.graph.rows()..]);
+        self.nearer_ghosts.tell(graph, 1 + words_of::<L::Distance>(), mail, |ghost, words| {
+            words.copy_from_slice(bytemuck::cast_slice(std::slice::from_ref(&of_ghosts[ghost])));
+        })
     }
 
     fn receive(&mut self, messages: &[u32]) -> Result<()> {
