@@ -11,6 +11,7 @@ use warpath::parts::{BfsPart, CarrierKey, PartDevice, PartLink, SsspPart};
 use warpath::{Error, Result};
 
 use crate::graph::PartOfGraph;
+use crate::messages::RankMessages;
 use crate::world::{Outcome, World};
 
 /// What ranks search on.
@@ -23,16 +24,6 @@ pub enum RankDevices {
     Cpu,
     /// A GPU each; several ranks of a host may have the same.
     Cuda,
-}
-
-/// What carries messages between ranks that search on GPUs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RankMessages {
-    /// MPI, through the memory of the hosts.
-    #[default]
-    Mpi,
-    /// NCCL, from GPU to GPU. Each rank has to find it, and to have a GPU for itself.
-    Nccl,
 }
 
 /// The GPU of a rank.

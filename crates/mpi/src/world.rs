@@ -15,7 +15,7 @@ use warpath::parts::{Announced, PartLink, PartMail};
 use warpath::{Control, Error, ErrorKind, Result};
 
 use crate::allocation::with_capacity;
-use crate::device::RankMessages;
+use crate::messages::RankMessages;
 use crate::watch::Watch;
 use crate::words::{pull, push};
 

@@ -1,5 +1,7 @@
 //! `--engine mpi`: a search by all ranks of an MPI run. Every rank runs the command; rank 0 prints.
 
+mod absent;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::Path;
@@ -7,14 +9,12 @@ use std::time::Instant;
 
 use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
-use warpath::generate::RandomWeights;
 use warpath::graph::{Distances, Labels, VertexId};
 use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error, ReadOptions};
 use warpath_mpi::{
-    Failed, Found, Names, Outcome, PartFacts, Predicted, PredictedByWeights, Problem, RankDevices, RankPlan, Search,
-    SharedFile, Source, World, predict, predict_by_weights,
+    Failed, Found, Names, Outcome, PartFacts, Problem, RankDevices, RankPlan, Search, SharedFile, Source, World,
 };
 
 use super::SearchCommand;
@@ -30,109 +30,17 @@ use crate::vertex_lists::{for_each_name, unknown};
 
 /// Runs the search on all ranks. Ranks but the one that reports an error end silently, with the same code.
 pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
-    if let Some(ranks) = command.solving.plan.ranks {
-        plan_for(command, algorithm, ranks)?;
+    if let Some(count) = command.solving.plan.ranks {
+        check(command)?;
+        let source = turned(command, ranks::source_of_absent(command.graph)?);
+        let devices = Options::of(&command.solving.engine.engine)?.devices;
+        let search = Search { algorithm: algorithm.map(str::to_owned), devices, ..request(command, Vec::new()) };
+        absent::print_plan(command, &search, &source, count)?;
         return Ok(ExitCode::SUCCESS);
     }
     ranks::run(&command.solving.engine.engine, |world, control, devices| {
         on_ranks(command, algorithm, world, control, devices)
     })
-}
-
-/// Prints what one of so many ranks would take, and what it would send, if that can be predicted.
-fn plan_for(command: &SearchCommand<'_>, algorithm: Option<&str>, ranks: u32) -> Result<(), Failure> {
-    check(command)?;
-    let source = turned(command, ranks::source_of_absent(command.graph)?);
-    let devices = Options::of(&command.solving.engine.engine)?.devices;
-    let search = Search { algorithm: algorithm.map(str::to_owned), devices, ..request(command, Vec::new()) };
-    search.check(&source)?;
-    let plan = search.plan_for(&source, ranks.into());
-    let memory = command.solving.common.memory.unwrap_or_else(warpath::available_memory);
-    let device = command.solving.common.memory.filter(|_| !plan.device_items().is_empty());
-    let available = Available { memory, device, disk: None };
-    let check = || plan.check(memory).and_then(|()| device.map_or(Ok(()), |device| plan.check_device(device)));
-    let degree = source.arcs() as f64 / source.vertices().max(1) as f64;
-    let name = command.graph.graph.to_string_lossy();
-    let traffic = if command.ignores_weights {
-        predict(&name, ranks as usize, degree).ok().map(Traffic::from)
-    } else {
-        let weights = command.graph.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
-        let weights: Option<RandomWeights> = weights.and_then(|random| random.parse().ok());
-        weights
-            .and_then(|random| predict_by_weights(&name, ranks as usize, degree, random.range).ok())
-            .map(Traffic::from)
-    };
-    if command.solving.common.json {
-        let traffic = traffic.map(serde_json::to_value).transpose();
-        let traffic = traffic.map_err(|error| Error::io("<stdout>", error.into()))?;
-        print::plan_with_traffic(None, &plan, available, true, traffic)?;
-        return check().map_err(|error| Failure::from(error).after_the_answer());
-    }
-    let mut table = Table::new();
-    table.row("ranks", format!("{}; below is what each takes", print::grouped(ranks.into())));
-    if let Some(traffic) = traffic {
-        let [load, search] = [traffic.load_bytes, traffic.bytes].map(print::bytes);
-        let reduced = traffic.levels.as_ref();
-        let reduced = reduced.map_or(String::new(), |of| format!(", {} to reductions", print::bytes(of.reduced_bytes)));
-        table.row("sends", format!("{load} while loading, {search} in a search{reduced}"));
-        if let Some(OfLevels { meetings, levels, .. }) = traffic.levels {
-            let [meetings, levels] = [meetings, levels].map(|count| print::grouped(count.into()));
-            table.row("meets", format!("{meetings} times in a search of {levels} levels"));
-        }
-        let [ghosts, hubs] = [traffic.ghosts, traffic.hubs].map(|count| print::grouped(count.into()));
-        table.row("knows", format!("{ghosts} vertices of other ranks, {hubs} hubs"));
-    }
-    table.print()?;
-    print::plan(None, &plan, available, false)?;
-    check().map_err(|error| Failure::from(error).after_the_answer())
-}
-
-/// What a rank sends, as it is predicted.
-#[derive(Debug, Serialize)]
-struct Traffic {
-    ghosts: u64,
-    hubs: u64,
-    load_bytes: u64,
-    bytes: u64,
-    /// Of a breadth-first search.
-    #[serde(flatten)]
-    levels: Option<OfLevels>,
-}
-
-/// What is predicted of a breadth-first search alone.
-#[derive(Debug, Serialize)]
-struct OfLevels {
-    reduced_bytes: u64,
-    meetings: u64,
-    levels: u64,
-}
-
-impl From<Predicted> for Traffic {
-    fn from(predicted: Predicted) -> Self {
-        Traffic {
-            ghosts: predicted.ghosts as u64,
-            hubs: predicted.hubs as u64,
-            load_bytes: predicted.load_bytes as u64,
-            bytes: predicted.bytes as u64,
-            levels: Some(OfLevels {
-                reduced_bytes: predicted.reduced_bytes as u64,
-                meetings: predicted.meetings as u64,
-                levels: predicted.levels as u64,
-            }),
-        }
-    }
-}
-
-impl From<PredictedByWeights> for Traffic {
-    fn from(predicted: PredictedByWeights) -> Self {
-        Traffic {
-            ghosts: predicted.ghosts as u64,
-            hubs: predicted.hubs as u64,
-            load_bytes: predicted.load_bytes as u64,
-            bytes: predicted.bytes as u64,
-            levels: None,
-        }
-    }
 }
 
 fn on_ranks(

@@ -2,6 +2,8 @@
 //!
 //! Every process that has the key joins, at a place of its own. What one sends to a place, that one has to receive, as many words in the same
 //! order; and what all do together, all have to do.
+//!
+//! *Invariants.* Callers vouch for addresses and lengths, as to a `Device`.
 
 use std::fmt::Debug;
 

@@ -11,6 +11,8 @@
 //! and pointers to live values of the type that the driver writes. Callers of the unsafe functions vouch for addresses
 //! and lengths (see `Device`).
 
+mod context;
+mod joined;
 mod probe;
 mod status;
 
@@ -22,17 +24,18 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cudarc::driver::sys::{self, CUfunction_attribute as FunctionAttribute, CUresult};
 
-use super::carrier::{Carrier, CarrierKey, Piece};
+use super::carrier::{Carrier, CarrierKey};
 use super::images::{self, FatBinary, Kind};
-use super::library::{self, Status};
-use super::nccl::{self, Communicator};
+use super::library;
 use super::staging::Staging;
 use super::{Device, Event, Function, Image, LaunchShape, Properties, STREAMS, Stream};
 use crate::{Error, Result};
 
+use context::{Context, Entered};
+pub(crate) use joined::{carrier_available, carrier_key};
 use probe::properties;
 pub(crate) use probe::{absent, device_of, devices, release, show_version, version, visible_devices};
-use status::{checked, describe, is_sticky};
+use status::checked;
 
 /// How many workers copies have, and how many bytes a piece. At 10 GB/s a thread, these keep the bus busy; a piece is a
 /// large page of the host, and takes the bus 40 microseconds.
@@ -57,79 +60,11 @@ struct Loaded {
     functions: HashMap<(&'static str, String), Function>,
 }
 
-/// A context with its streams. Handles are kept as numbers: the driver lets any thread use them.
-#[derive(Debug)]
-struct Context {
-    ordinal: u32,
-    handle: usize,
-    /// Whether it is the primary one, which belongs to the whole process.
-    is_primary: bool,
-    streams: [usize; STREAMS],
-    /// What ruined it, if something did.
-    lost: OnceLock<String>,
-}
-
-/// A context is current on this thread until this is dropped; then that is which was before.
-struct Entered {
-    /// Each thread has a current context of its own.
-    stays_here: PhantomData<*const ()>,
-}
-
-/// Devices of several processes in one communicator of NCCL, seen from one of them.
-#[derive(Debug)]
-struct Joined {
-    communicator: Communicator,
-    context: Arc<Context>,
-}
-
-impl Joined {
-    /// Does something in the context and the stream for work, and waits until it is done.
-    fn in_work(&self, device: &dyn Device, work: impl FnOnce(usize) -> Result<()>) -> Result<()> {
-        let same =
-            device.as_any().downcast_ref().filter(|driver: &&Driver| Arc::ptr_eq(&driver.context, &self.context));
-        let driver = same.ok_or_else(|| Error::Device("another device than the one that joined".into()))?;
-        let entered = self.context.enter()?;
-        work(self.context.streams[Stream::Work as usize])?;
-        drop(entered);
-        driver.synchronize()
-    }
-}
-
-impl Carrier for Joined {
-    unsafe fn exchange(&self, device: &dyn Device, sent: &[Piece], received: &[Piece]) -> Result<()> {
-        // SAFETY: the caller's promise; the context is current, and it is waited until the stream has come past.
-        self.in_work(device, |stream| unsafe { self.communicator.exchange(stream, sent, received) })
-    }
-
-    unsafe fn least(&self, device: &dyn Device, of: u64, to: u64, count: usize, words: usize) -> Result<()> {
-        // SAFETY: as above.
-        self.in_work(device, |stream| unsafe { self.communicator.least(stream, of, to, count, words) })
-    }
-}
-
 /// An event of a context.
 #[derive(Debug)]
 struct DriverEvent {
     handle: usize,
     context: Arc<Context>,
-}
-
-/// A key for devices of several processes that are to join.
-///
-/// # Errors
-///
-/// [`Error::NoDevice`] without NCCL; [`Error::Device`] if it fails.
-pub(crate) fn carrier_key() -> Result<CarrierKey> {
-    nccl::key()
-}
-
-/// Whether devices of several processes can be joined.
-///
-/// # Errors
-///
-/// [`Error::NoDevice`], which says why not.
-pub(crate) fn carrier_available() -> Result<()> {
-    nccl::available()
 }
 
 impl Driver {
@@ -277,81 +212,6 @@ impl Driver {
             enabled == CUresult::CUDA_SUCCESS || enabled == CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
         peers.push((handle, is_reached));
         is_reached
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        let mut popped = std::ptr::null_mut();
-        // SAFETY: the pointer is to a live handle. It pops the context that was pushed when this was made: everything
-        // that was pushed since then has been popped. It fails only where no context is of any use any more.
-        let _ = unsafe { library::cuCtxPopCurrent_v2(&raw mut popped) };
-    }
-}
-
-impl Context {
-    /// Makes the context current on this thread, as long as the returned value lives.
-    ///
-    /// # Errors
-    ///
-    /// If the context is lost.
-    fn enter(&self) -> Result<Entered> {
-        if let Some(reason) = self.lost.get() {
-            let ordinal = self.ordinal;
-            return Err(Error::Device(format!("cuda:{ordinal} is lost, and has to be opened again, since {reason}")));
-        }
-        // SAFETY: the context lives until `self` is dropped.
-        let pushed = unsafe { library::cuCtxPushCurrent_v2(self.handle as sys::CUcontext) };
-        self.check("entering the context", pushed)?;
-        Ok(Entered { stays_here: PhantomData })
-    }
-
-    fn stream(&self, stream: Stream) -> sys::CUstream {
-        self.streams[stream as usize] as sys::CUstream
-    }
-
-    /// The error in a result, with the name of the operation; after some errors the context is lost.
-    fn check(&self, doing: &str, result: Status) -> Result<()> {
-        if result == Status::SUCCESS {
-            return Ok(());
-        }
-        let message = format!("{doing} failed: {}", describe(result));
-        if is_sticky(result) {
-            // The first reason stays.
-            let _ = self.lost.set(message.clone());
-        }
-        Err(Error::Device(format!("cuda:{}: {message}", self.ordinal)))
-    }
-
-    fn synchronize_with_others(&self) -> Result<()> {
-        let _entered = self.enter()?;
-        // SAFETY: the context is current.
-        let result = unsafe { library::cuCtxSynchronize() };
-        self.check("waiting for the device", result)
-    }
-
-    fn synchronize(&self) -> Result<()> {
-        let _entered = self.enter()?;
-        let wait = |stream| {
-            // SAFETY: the stream is of this context, which is current.
-            let result = unsafe { library::cuStreamSynchronize(stream as sys::CUstream) };
-            self.check("waiting for the device", result)
-        };
-        // All of them are waited for, whatever one says: memory that they use may go next.
-        self.streams.map(wait).into_iter().fold(Ok(()), Result::and)
-    }
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        if self.is_primary {
-            // Others use it. It was kept until it was lost, and what is left in it is lost, too.
-            return;
-        }
-        // SAFETY: nothing that belongs to the context is used after it: events hold it, and so does the device, which
-        // memory holds. It is current on no thread, and takes its streams, modules and pinned pieces along. An error means
-        // that there is nothing left to destroy.
-        let _ = unsafe { library::cuCtxDestroy_v2(self.handle as sys::CUcontext) };
     }
 }
 
@@ -641,14 +501,7 @@ impl Device for Driver {
     }
 
     fn join(&self, key: &CarrierKey, place: usize, count: usize) -> Result<Box<dyn Carrier>> {
-        // NCCL works there alone.
-        if !self.context.is_primary {
-            return Err(Error::Device("a device joins others in the primary context of the process".into()));
-        }
-        let entered = self.context.enter()?;
-        let communicator = Communicator::join(key, place, count)?;
-        drop(entered);
-        Ok(Box::new(Joined { communicator, context: self.context.clone() }))
+        joined::join(&self.context, key, place, count)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -3,6 +3,8 @@
 //! Before each exchange the parts *announce*, by what their hosts have, how many words go to each other part, and how many of them they take at a time.
 //! So two parts cut what goes between them into the same pieces, each of which goes in one round. A part that failed announces that it takes
 //! none, and gets none.
+//!
+//! *Invariants.* What a carrier is told to send, and where it writes, are slices of the pool that the part's device has.
 
 use std::fmt;
 

@@ -2,6 +2,7 @@
 //!
 //! *Invariants.* Kernels and handles are those of the device under test, but where a test says otherwise.
 
+use super::super::library::Status;
 use super::*;
 
 #[test]

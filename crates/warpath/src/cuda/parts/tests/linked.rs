@@ -1,4 +1,6 @@
 //! Searches of parts whose devices are linked: each part on a thread of its own, and a carrier that takes words through the memory of this process.
+//!
+//! *Invariants.* Addresses and lengths are those that a link tells its carrier, of slices of the device's memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem::MaybeUninit;
@@ -10,10 +12,13 @@ use crate::cuda::device::Stream;
 use crate::cuda::device::carrier::{Carrier, Piece};
 use crate::cuda::device::memory::Pool;
 
+/// By what they are about, and from which part to which they go.
+type Letters = HashMap<(Kind, usize, usize), VecDeque<Vec<u64>>>;
+
 /// Letters between the threads.
 #[derive(Debug, Default)]
 struct Post {
-    letters: Mutex<HashMap<(Kind, usize, usize), VecDeque<Vec<u64>>>>,
+    letters: Mutex<Letters>,
     came: Condvar,
 }
 
