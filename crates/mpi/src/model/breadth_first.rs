@@ -50,7 +50,7 @@ pub struct Predicted {
 ///
 /// # Errors
 ///
-/// [`Error::InvalidRequest`] if the specification is wrong, or not one of `kron`, `uniform` and `grid`.
+/// [`Error::InvalidRequest`](warpath::Error::InvalidRequest) if the specification is wrong, or not one of `kron`, `uniform` and `grid`.
 pub fn predict(specification: &str, ranks: usize, source_degree: f64) -> Result<Predicted> {
     let recipe = Recipe::beyond_one_machine(specification)?;
     let (name, size) = specification.split_once(':').unwrap_or((specification, ""));

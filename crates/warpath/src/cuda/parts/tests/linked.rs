@@ -10,7 +10,6 @@ use std::time::Duration;
 use super::*;
 use crate::cuda::device::Stream;
 use crate::cuda::device::carrier::{Carrier, Piece};
-use crate::cuda::device::memory::Pool;
 
 /// By what they are about, and from which part to which they go.
 type Letters = HashMap<(Kind, usize, usize), VecDeque<Vec<u64>>>;
@@ -284,6 +283,8 @@ fn a_part_that_failed_gets_and_sends_nothing() {
 #[cfg(feature = "cuda")]
 #[test]
 fn nccl_carries_words() {
+    use crate::cuda::device::memory::Pool;
+
     let place = PartDevice { ordinal: 0, threads: 1 };
     if let Err(error) = crate::cuda::devices().and_then(|_| PartLink::available()) {
         println!("NCCL is not tested: {error}");
