@@ -24,7 +24,7 @@ pub(crate) struct Options {
     /// What they search on.
     pub(crate) devices: RankDevices,
     /// What carries messages between GPUs.
-    messages: RankMessages,
+    pub(crate) messages: RankMessages,
 }
 
 impl Options {

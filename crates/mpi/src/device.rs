@@ -96,11 +96,13 @@ impl World {
         let made = if self.rank() == 0 { CarrierKey::new().map(|key| key.words()) } else { Ok(Vec::new()) };
         let mut key = self.agree(made)?;
         self.broadcast(&mut key);
-        let mut opened = Err(Error::Device("the GPUs of the ranks were not linked".into()));
+        let mut opened = None;
         self.wait_for(0, || {
-            opened = PartLink::open(gpu.device, &CarrierKey::of_words(&key), self.rank(), self.ranks());
+            let link = PartLink::open(gpu.device, &CarrierKey::of_words(&key), self.rank(), self.ranks());
+            // The others wait for this rank in NCCL.
+            opened = Some(link.unwrap_or_else(|error| self.end_all(&error)));
         });
-        self.agree(opened)
+        self.agree(opened.ok_or_else(|| Error::Device("the GPUs of the ranks were not linked".into())))
     }
 }
 
@@ -154,13 +156,13 @@ impl<P: DevicePart> OnDevice<P> {
         graph: &PartOfGraph<P::Weight>,
     ) -> Outcome<Self> {
         let Some(own) = gpu else { return Ok(OnDevice { gpu, part: None }) };
+        // NCCL takes memory of its own, so it is first.
+        world.link(own)?;
         let part = P::open(own.device, graph);
         if !asked_for && world.any(part.is_err()) {
             return Ok(OnDevice { gpu: None, part: None });
         }
-        let part = world.agree(part)?;
-        world.link(own)?;
-        Ok(OnDevice { gpu, part: Some(part) })
+        Ok(OnDevice { gpu, part: Some(world.agree(part)?) })
     }
 
     /// The part there; it is copied again if it was released.

@@ -108,8 +108,10 @@ impl Drop for World {
     }
 }
 
-/// The code that all ranks end with if one panics.
+/// The code that all ranks end with if one panics,
 const PANICKED: i32 = 101;
+/// and if one fails while the others wait for it outside of MPI: resources are missing.
+const FAILED: i32 = 3;
 
 /// How values of all ranks become one.
 #[derive(Debug, Clone, Copy)]
@@ -198,11 +200,11 @@ impl World {
     }
 
     /// Lets something else than MPI carry words from rank to rank. The ranks tell each other what is `announced`, and `carry` gets that, and what
-    /// each announced to this one. A rank that has nothing to announce since it failed sends and takes nothing.
+    /// each announced to this one. A rank that has nothing to announce since it failed sends and takes nothing. If `carry` fails, all ranks end.
     ///
     /// # Errors
     ///
-    /// Why nothing was announced, and those of `carry`.
+    /// Why nothing was announced.
     pub(crate) fn exchange_by(
         &self,
         announced: Result<Vec<Announced>>,
@@ -220,7 +222,9 @@ impl World {
             .chunks_exact(2)
             .map(|numbers| Announced { words: numbers[0] as usize, room: numbers[1] as usize })
             .collect();
-        let carried = if failure.is_none() { carry([&mine, &coming]) } else { Ok(()) };
+        if failure.is_none() {
+            carry([&mine, &coming]).unwrap_or_else(|error| self.end_all(&error));
+        }
         drop(watched);
         let sent = || mine.iter().enumerate().filter(|(rank, part)| *rank != self.rank && part.words > 0);
         self.tally(|traffic| {
@@ -230,21 +234,27 @@ impl World {
             traffic.wait += (waited - start).as_secs_f64();
             traffic.exchange += waited.elapsed().as_secs_f64();
         });
-        failure.map_or(carried, Err)
+        failure.map_or(Ok(()), Err)
     }
 
-    /// Lets something else than MPI reduce so many bytes of each rank.
-    pub(crate) fn reduce_by(&self, bytes: u64, reduce: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// Lets something else than MPI reduce so many bytes of each rank. If that fails, all ranks end.
+    pub(crate) fn reduce_by(&self, bytes: u64, reduce: impl FnOnce() -> Result<()>) {
         let start = Instant::now();
         let watched = self.watch.waits();
-        let reduced = reduce();
+        reduce().unwrap_or_else(|error| self.end_all(&error));
         drop(watched);
         self.tally(|traffic| {
             traffic.reduced_bytes += bytes;
             traffic.meetings += 1;
             traffic.wait += start.elapsed().as_secs_f64();
         });
-        reduced
+    }
+
+    /// Ends all ranks for an error of this one, which the others could not hear of: they wait for it outside of MPI.
+    pub(crate) fn end_all(&self, error: &Error) -> ! {
+        eprintln!("error: rank {}: {error}", self.rank);
+        warpath::formats::remove_partial_files();
+        self.communicator.abort(FAILED)
     }
 
     /// What this rank has sent so far.

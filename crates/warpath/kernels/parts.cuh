@@ -2,8 +2,8 @@
 //
 // States are numbered: owned vertices first, then hubs, then *ghosts*, the vertices of other parts at the heads of arcs. Only the
 // first two have rows. Ghosts of which something is found are marked in a set of bits. One kernel *posts* them: their numbers go to the outbox,
-// where each part has room for all of its ghosts. Another packs the outboxes one after another into the mail, in words that the host sends
-// as they are.
+// where each part has room for all of its ghosts. Another packs the outboxes one after another into the mail, in words that the host, or
+// NCCL, sends as they are.
 #pragma once
 
 #include "frontier.cuh"

@@ -8,7 +8,7 @@
 //! one of the possible weights. To a ghost, paths arrive as a Poisson process in two dimensions, the bucket of the tail and the length; a bucket has a record if its shortest path is shorter than those
 //! of all buckets before. Rounds within a bucket, and that the arc back to a ghost may have brought its tail, are left out.
 //!
-//! Work O(classes * buckets^2).
+//! Work O(classes * (classes + steps) * steps), some hundreds of steps.
 
 use warpath::generate::{Recipe, WeightRange};
 use warpath::{Error, Result};
@@ -18,6 +18,9 @@ use crate::sssp::width_of;
 
 /// Steps of a bucket.
 const STEPS: usize = 4;
+
+/// Sums of a few weights below it fit 32 bits.
+const MOST: f64 = (1_u32 << 28) as f64;
 
 /// What one rank sends, on average.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,8 +47,8 @@ pub struct PredictedByWeights {
 ///
 /// # Errors
 ///
-/// [`Error::InvalidRequest`] if the specification is wrong, or not one of `kron` and `uniform`, or if buckets are as wide as a quarter of the weights: then most of what is sent is sent
-/// again within a bucket.
+/// [`Error::InvalidRequest`] if the specification is wrong, or not one of `kron` and `uniform`; if buckets are as wide as a quarter of the weights: then most of what is sent is sent
+/// again within a bucket; or if weights are so great that distances may leave 32 bits.
 pub fn predict_by_weights(
     specification: &str,
     ranks: usize,
@@ -60,9 +63,9 @@ pub fn predict_by_weights(
     let step = width / STEPS as f64;
     // In steps: the least weight, and how many there are.
     let [least, span] = [low / step, (high - low) / step].map(|steps| (steps.round() as usize).max(1));
-    if !(low >= 0.0 && span >= 4 * STEPS) {
+    if !(low >= 0.0 && high < MOST && span >= 4 * STEPS) {
         return Err(Error::invalid(
-            "by weights, what ranks send is predicted where buckets are narrow beside the weights",
+            "by weights, what ranks send is predicted where buckets are narrow beside weights below 2^28",
         ));
     }
     let weights = Weights { least, span };

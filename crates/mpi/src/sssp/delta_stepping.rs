@@ -175,9 +175,8 @@ where
     /// Gives each hub the least distance that any rank found for it.
     fn reduce_hubs(&mut self, world: &World) {
         let hubs = self.hubs;
-        if let Some(reduced) = self.local.linked().map(|linked| linked.reduce_hubs(world, hubs)) {
-            self.noted(reduced);
-            return;
+        if let Some(linked) = self.local.linked() {
+            return linked.reduce_hubs(world, hubs);
         }
         let distances = self.local.hub_distances();
         let distances = self.noted(distances).unwrap_or_else(|| vec![L::Distance::UNREACHABLE; self.hubs]);

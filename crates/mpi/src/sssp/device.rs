@@ -37,8 +37,8 @@ impl<L: MinPlus> Linked<'_, L> {
     }
 
     /// Gives each hub the least distance that any rank found for it; there are so many.
-    pub(super) fn reduce_hubs(self, world: &World, hubs: usize) -> Result<()> {
-        world.reduce_by((hubs * size_of::<L::Distance>()) as u64, || self.part.exchange_hubs(self.link))
+    pub(super) fn reduce_hubs(self, world: &World, hubs: usize) {
+        world.reduce_by((hubs * size_of::<L::Distance>()) as u64, || self.part.exchange_hubs(self.link));
     }
 }
 

@@ -282,6 +282,7 @@ fn bad_requests_get_one_error() {
         (search("grid:3x3", &["--output", "x.txt"]), "ranks write a .csv or a .npy"),
         (search("grid:3x3", &["--output", "/dev/null"]), "ranks write a .csv or a .npy"),
         (search("grid:3x3", &["--plan", "--ranks", "2", "--algorithm", "x"]), "ranks have no algorithm `x`"),
+        (words_of("apsp grid:3x3 --engine mpi:cuda,messages=nccl"), "`messages=nccl` is for searches"),
         (words_of("components grid:3x3 --strong --engine mpi"), "`--strong` is not possible with `--engine mpi`"),
         (words_of("components grid:3x3 --engine cuda"), "components are found by `cpu` or `mpi`, not by `cuda`"),
         (words_of("path grid:3x3 0 8 --k 2 --engine mpi"), "`--k` is not possible with `--engine mpi`"),

@@ -8,8 +8,8 @@ use warpath::formats::{PartialFile, check_output};
 use warpath::graph::WeightKind;
 use warpath::{Apsp, Control, Engine, Error, Solver};
 use warpath_mpi::{
-    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, RankPlan, SharedMatrix, Source, World, all_pairs,
-    floyd_warshall,
+    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, RankMessages, RankPlan, SharedMatrix, Source, World,
+    all_pairs, floyd_warshall,
 };
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
@@ -61,6 +61,13 @@ pub(super) fn run(arguments: &ApspArguments) -> Result<ExitCode, Failure> {
 fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices: RankDevices) -> Outcome<()> {
     let (solving, is_first) = (&arguments.solving, world.rank() == 0);
     world.agree(check(arguments))?;
+    let options = world.agree(ranks::Options::of(&solving.engine.engine).map_err(Failure::into_error))?;
+    world.agree(match options.messages {
+        RankMessages::Nccl => {
+            Err(Error::invalid("`messages=nccl` is for searches; all pairs send no messages between GPUs"))
+        }
+        RankMessages::Mpi => Ok(()),
+    })?;
     let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
     let file = world.agree(created.transpose())?;
     let matrix = SharedMatrix {

@@ -4,7 +4,7 @@
 //! context of its own, not the process's primary one, so that a context that a kernel has ruined can be thrown away and
 //! a fresh one made beside whatever else the process does with CUDA. Every call makes the context current, and the
 //! caller's own one again when it returns: it is a matter of nanoseconds, the device may then be used from any thread, and
-//! a program that uses CUDA itself notices nothing. Only who exchanges arrays with other libraries of the process needs
+//! a program that uses CUDA itself notices nothing. Only who exchanges arrays with other libraries of the process, or may have NCCL carry them, needs
 //! the primary context, in which these have them ([`Driver::shared`]).
 //!
 //! *Invariants.* Every call gets handles that the driver has given for this context, which lives as long as they do,

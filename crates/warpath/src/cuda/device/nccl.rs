@@ -32,7 +32,7 @@ const MIN: c_int = 3;
 struct Functions {
     get_unique_id: unsafe extern "C" fn(*mut UniqueId) -> c_int,
     comm_init_rank: unsafe extern "C" fn(*mut *mut c_void, c_int, UniqueId, c_int) -> c_int,
-    comm_destroy: unsafe extern "C" fn(*mut c_void) -> c_int,
+    comm_abort: unsafe extern "C" fn(*mut c_void) -> c_int,
     error_string: unsafe extern "C" fn(c_int) -> *const c_char,
     group_start: unsafe extern "C" fn() -> c_int,
     group_end: unsafe extern "C" fn() -> c_int,
@@ -74,7 +74,7 @@ impl Functions {
         Ok(Functions {
             get_unique_id: function!("ncclGetUniqueId"),
             comm_init_rank: function!("ncclCommInitRank"),
-            comm_destroy: function!("ncclCommDestroy"),
+            comm_abort: function!("ncclCommAbort"),
             error_string: function!("ncclGetErrorString"),
             group_start: function!("ncclGroupStart"),
             group_end: function!("ncclGroupEnd"),
@@ -134,7 +134,7 @@ pub(super) fn available() -> Result<()> {
     functions().map(drop)
 }
 
-/// What joined processes have in common, seen from one of them. It may be used from any thread, by one at a time.
+/// What joined processes have in common, seen from one of them. It may be used from any thread, by one at a time, and is dropped in its context.
 #[derive(Debug)]
 pub(super) struct Communicator(usize);
 
@@ -200,8 +200,9 @@ impl Communicator {
 impl Drop for Communicator {
     fn drop(&mut self) {
         if let Ok(functions) = functions() {
+            // Nothing is under way unless something failed; to end otherwise waits for the others.
             // SAFETY: the handle is a communicator's, which nobody uses any more. An error leaves nothing to do.
-            let _ = unsafe { (functions.comm_destroy)(self.0 as *mut c_void) };
+            let _ = unsafe { (functions.comm_abort)(self.0 as *mut c_void) };
         }
     }
 }

@@ -14,7 +14,7 @@
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the lengths that they expect. All
 //! arrays are taken from one pool of device memory, which lives as long as what is prepared here; the numbers in them were checked, those
-//! of the rows when they came here, and those of messages before they are copied.
+//! of the rows when they came here, and those of messages before they are copied, or by the kernel if they come from another device.
 
 use std::sync::Arc;
 
@@ -390,6 +390,14 @@ impl BfsPart {
         }
         let place = |part: usize, _| self.ghost_starts[part] as usize / 32 + part;
         link.exchange(&self.pool, told, announced, mail.outbox, place, |_| Ok(()))?;
+        if announced[1]
+            .iter()
+            .zip(self.ghost_starts.windows(2))
+            .any(|(from, ghosts)| from.words == 0 && ghosts[0] < ghosts[1])
+        {
+            // A part has failed, and the search will end.
+            return Ok(());
+        }
         let ghosts = self.extent.ghosts as u32;
         self.launch(self.kernels.join, arguments![mail.argument(), mail.outbox, ghosts_in_frontier, ghosts])?;
         self.look_up_from_ghosts()

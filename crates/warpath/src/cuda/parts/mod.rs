@@ -134,7 +134,7 @@ impl PartRows<'_> {
 pub struct PartDevice {
     /// Its number, from 0, as in `cuda:0`.
     pub ordinal: u32,
-    /// Threads of the host that copy to it and from it.
+    /// Threads of the host that copy to it and from it, unless the process has opened it before in the context that its libraries share.
     pub threads: usize,
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use warpath::Error;
 use warpath::generate::RandomWeights;
-use warpath_mpi::{Predicted, PredictedByWeights, Search, Source, predict, predict_by_weights};
+use warpath_mpi::{Predicted, PredictedByWeights, RankDevices, Search, Source, predict, predict_by_weights};
 
 use super::super::SearchCommand;
 use crate::failure::Failure;
@@ -27,7 +27,11 @@ pub(super) fn print_plan(
     let traffic = if command.ignores_weights {
         predict(&name, ranks as usize, degree).ok().map(Traffic::from)
     } else {
-        let weights = command.graph.weights.as_deref().and_then(|text| text.strip_prefix("random:"));
+        // On cores, in buckets of the width that ranks choose.
+        let is_as_predicted = search.devices != RankDevices::Cuda
+            && search.algorithm.as_deref().is_none_or(|algorithm| !algorithm.contains(':'));
+        let weights =
+            command.graph.weights.as_deref().filter(|_| is_as_predicted).and_then(|text| text.strip_prefix("random:"));
         let weights: Option<RandomWeights> = weights.and_then(|random| random.parse().ok());
         weights
             .and_then(|random| predict_by_weights(&name, ranks as usize, degree, random.range).ok())
