@@ -1,8 +1,9 @@
 //! `cargo xtask gpu-archive`: puts everything to run on a machine with a GPU and without Rust in one folder.
 //!
 //! The folder holds the command, the tests of the library and the bench, each packed by gzip, and the script `run.sh`.
-//! The script unpacks them and runs the tests, the tests of outside events that hit a GPU, all algorithms on small
-//! graphs under each tool of compute-sanitizer, and the bench. It prints one table.
+//! The script unpacks them and runs the tests, the tests of outside events that hit a GPU, searches with less memory than their
+//! graphs take and on all devices, all algorithms on small graphs under each tool of compute-sanitizer, and the bench. It prints one
+//! table.
 
 use std::fs;
 use std::path::{Path, PathBuf};
