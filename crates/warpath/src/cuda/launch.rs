@@ -137,9 +137,8 @@ impl Waiting {
 /// Waits for work that was launched on several devices, which may wait for each other; returns how many seconds the longest took. If one
 /// fails, the others are told to end, and have ended.
 pub(super) fn finish_all(waiting: &[&Waiting], devices: &[Arc<dyn Device>], control: &Control) -> Result<f64> {
-    /// At first waiting takes a core, then what nobody else wants of it, and then next to nothing; but a sleep ends late.
+    /// Up to now waiting is done without sleeping.
     const SPINNING: Duration = Duration::from_millis(2);
-    const YIELDING: Duration = Duration::from_millis(50);
     const SLEEP: Duration = Duration::from_micros(100);
     let start = Instant::now();
     let mut left: Vec<_> = waiting.iter().zip(devices).collect();
@@ -158,11 +157,7 @@ pub(super) fn finish_all(waiting: &[&Waiting], devices: &[Arc<dyn Device>], cont
         if failed.is_some() || control.is_cancelled() {
             waiting.iter().for_each(|one| one.cancel());
         }
-        match start.elapsed() {
-            waited if waited < SPINNING => std::hint::spin_loop(),
-            waited if waited < YIELDING => std::thread::yield_now(),
-            _ => std::thread::sleep(SLEEP),
-        }
+        if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
     }
     if let Some(error) = failed {
         return Err(error);

@@ -12,6 +12,10 @@ use crate::solver::apsp::table::Table;
 /// How many rows are worth a batch.
 pub(super) const WORTH_A_BATCH: u64 = 64;
 
+/// The most rows of a batch, unless their number is asked for: the host makes a batch ready while the device works on the one before, and nobody works
+/// while it makes the first one ready.
+const MOST_ROWS: u64 = 1 << 16;
+
 /// Rows of a batch, where `most` fit one, so that batches have about as many of `all` rows each, and devices as many batches.
 pub(super) fn even_share(all: u64, devices: u64, most: u64) -> u64 {
     let batches = all.div_ceil(most).next_multiple_of(devices).max(1);
@@ -58,7 +62,7 @@ impl Batch {
             let rows = rows.clamp(1, most);
             return Batch { rows, plan: plan_of(rows) };
         }
-        let mut rows = (batch_bytes / row_bytes).max(WORTH_A_BATCH).min(most);
+        let mut rows = (batch_bytes / row_bytes).clamp(WORTH_A_BATCH, MOST_ROWS).min(most);
         loop {
             // Searches that share their reads are best if they fill whole words.
             if rows > WORTH_A_BATCH && rows < most {
