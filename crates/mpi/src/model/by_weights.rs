@@ -19,6 +19,9 @@ use crate::sssp::width_of;
 /// Steps of a bucket.
 const STEPS: usize = 4;
 
+/// The most steps of the greatest weight: the work grows with their square.
+const MOST_STEPS: usize = 1 << 13;
+
 /// Sums of a few weights below it fit 32 bits.
 const MOST: f64 = (1_u32 << 28) as f64;
 
@@ -48,7 +51,7 @@ pub struct PredictedByWeights {
 /// # Errors
 ///
 /// [`Error::InvalidRequest`] if the specification is wrong, or not one of `kron` and `uniform`; if buckets are as wide as a quarter of the weights: then most of what is sent is sent
-/// again within a bucket; or if weights are so great that distances may leave 32 bits.
+/// again within a bucket; if weights are thousands of buckets wide; or if they are so great that distances may leave 32 bits.
 pub fn predict_by_weights(
     specification: &str,
     ranks: usize,
@@ -63,9 +66,9 @@ pub fn predict_by_weights(
     let step = width / STEPS as f64;
     // In steps: the least weight, and how many there are.
     let [least, span] = [low / step, (high - low) / step].map(|steps| (steps.round() as usize).max(1));
-    if !(low >= 0.0 && high < MOST && span >= 4 * STEPS) {
+    if !(low >= 0.0 && high < MOST && span >= 4 * STEPS && least.saturating_add(span) <= MOST_STEPS) {
         return Err(Error::invalid(
-            "by weights, what ranks send is predicted where buckets are narrow beside weights below 2^28",
+            "by weights, what ranks send is predicted where the greatest weight is below 2^28, and 4 to 2,048 buckets wide",
         ));
     }
     let weights = Weights { least, span };
@@ -162,5 +165,10 @@ mod tests {
         assert!((predicted.bytes / 8.0 / predicted.ghosts - 1.0).abs() < 0.01);
         assert!(predict_by_weights("grid:9x9", 2, 4.0, weights).is_err());
         assert!(predict_by_weights("uniform:20", 2, 32.0, WeightRange { low: 1, high: 2 }).is_err());
+        // Buckets of one weight, which would be millions.
+        let wide = WeightRange { low: 1, high: 1 << 27 };
+        assert!(predict_by_weights("uniform:20,edges-per-vertex=5000", 2, 32.0, wide).is_err());
+        let high = WeightRange { low: 1_000_000, high: 1_001_000 };
+        assert!(predict_by_weights("uniform:20,edges-per-vertex=500", 2, 32.0, high).is_err());
     }
 }

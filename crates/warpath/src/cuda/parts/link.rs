@@ -6,8 +6,6 @@
 //!
 //! *Invariants.* What a carrier is told to send, and where it writes, are slices of the pool that the part's device has.
 
-use std::fmt;
-
 use super::PartDevice;
 use crate::cuda::device::carrier::{Carrier, KEY_BYTES, Piece};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -40,15 +38,10 @@ impl CarrierKey {
 }
 
 /// The devices of all parts, seen from one of them.
+#[derive(Debug)]
 pub struct PartLink {
     carrier: Box<dyn Carrier>,
     parts: usize,
-}
-
-impl fmt::Debug for PartLink {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("PartLink").field("parts", &self.parts).finish_non_exhaustive()
-    }
 }
 
 /// The most parts that are linked: the outboxes of each have room for pieces from all others.
