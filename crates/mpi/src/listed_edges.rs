@@ -1,6 +1,6 @@
 //! A list of edges that is shared out among ranks, in memory.
 
-use warpath::graph::Weights;
+use warpath::graph::{Labels, Weights};
 
 /// Edges of which each rank has some. Of equal ones the shortest counts.
 #[derive(Debug, Clone)]
@@ -26,11 +26,11 @@ pub struct ListedEdges {
 pub enum VertexNames {
     /// Vertex `v` is named this number plus `v`.
     From(u64),
-    /// Numbers with gaps.
+    /// Numbers with gaps, or words.
     Owned {
         /// The first vertex of each rank, and then the number of vertices.
         starts: Vec<u64>,
-        /// The names of the vertices that this rank owns, ascending.
-        names: Vec<u64>,
+        /// The names of the vertices that this rank owns.
+        names: Labels,
     },
 }

@@ -6,7 +6,7 @@ use warpath::{Error, Result};
 use crate::allocation::with_capacity;
 use crate::graph::Partition;
 use crate::source::Source;
-use crate::words::{pull, push};
+use crate::words::{pull, pull_text, push, push_text};
 use crate::world::{Outcome, Reduction, World};
 
 /// Names of all vertices, a part on each rank.
@@ -71,13 +71,7 @@ impl Names {
         let answer = |rank: usize| {
             let mut words = Vec::new();
             for question in asked.of(rank).chunks_exact(2) {
-                let name = self.own.name((pull::<u64>(question) - self.first) as VertexId);
-                words.push(name.len() as u32);
-                words.extend(name.as_bytes().chunks(4).map(|bytes| {
-                    let mut word = [0; 4];
-                    word[..bytes.len()].copy_from_slice(bytes);
-                    u32::from_le_bytes(word)
-                }));
+                push_text(&mut words, &self.own.name((pull::<u64>(question) - self.first) as VertexId));
             }
             words
         };
@@ -85,14 +79,8 @@ impl Names {
         let answered = world.agree(world.exchange(Ok(answers)))?;
         let mut rest: Vec<&[u32]> = (0..world.ranks()).map(|rank| answered.of(rank)).collect();
         let mut next = |vertex: u64| -> Result<String> {
-            let words = &mut rest[self.partition.owner(vertex)];
-            let damaged = || Error::invalid("the name of a vertex came damaged from another rank");
-            let (&length, bytes) = words.split_first().ok_or_else(damaged)?;
-            let length = length as usize;
-            let (bytes, later) = bytes.split_at_checked(length.div_ceil(4)).ok_or_else(damaged)?;
-            *words = later;
-            let bytes: Vec<u8> = bytes.iter().flat_map(|word| word.to_le_bytes()).take(length).collect();
-            String::from_utf8(bytes).map_err(|_| damaged())
+            pull_text(&mut rest[self.partition.owner(vertex)])
+                .ok_or_else(|| Error::invalid("the name of a vertex came damaged from another rank"))
         };
         let named = (|| {
             let mut names = with_capacity("names of vertices", vertices.len())?;

@@ -52,7 +52,7 @@ use std::path::Path;
 pub use columnar::panics_are_contained;
 use compression::{Compression, Packer};
 pub use coordinates::{CoordinateFormat, write_coordinates};
-pub use edge_list::{EdgesByName, EdgesInAll, Numbering, StoredEdges};
+pub use edge_list::{EdgesByName, EdgesByWord, EdgesInAll, Numbering, StoredEdges};
 pub use format::Format;
 use input::{Input, Opened};
 pub use list_options::{Column, DecimalMark, FirstLine, Separator, WeightSource};

@@ -188,13 +188,13 @@ impl Text {
         Piece { bytes: beginning, offset: self.start }
     }
 
-    /// All of the text from an offset on.
-    pub(super) fn rest(&self, from: u64) -> Result<Cow<'_, [u8]>> {
+    /// A part of the text, as a whole.
+    pub(super) fn part(&self, range: Range<u64>) -> Result<Cow<'_, [u8]>> {
         if let Opened::Memory(input) = &self.opened {
-            return Ok(Cow::Borrowed(&input.bytes()[from as usize..]));
+            return Ok(Cow::Borrowed(&input.bytes()[range.start as usize..range.end as usize]));
         }
         let mut bytes = Vec::new();
-        self.bytes(from..self.end(), &mut bytes)?;
+        self.bytes(range, &mut bytes)?;
         Ok(Cow::Owned(bytes))
     }
 

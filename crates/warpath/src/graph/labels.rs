@@ -143,7 +143,8 @@ impl Labels {
         }
     }
 
-    pub(crate) fn owned_bytes(&self) -> u64 {
+    /// Bytes of memory that the names take.
+    pub fn owned_bytes(&self) -> u64 {
         match self {
             Labels::Range { .. } => 0,
             Labels::Integers(names) => (names.capacity() * size_of::<u64>()) as u64,
@@ -218,7 +219,8 @@ impl StringLabels {
         Ok(v)
     }
 
-    pub(crate) fn owned_bytes(&self) -> u64 {
+    /// Bytes of memory that they take.
+    pub fn owned_bytes(&self) -> u64 {
         (self.text.capacity() + self.ends.capacity() * size_of::<usize>() + self.positions.capacity() * 5) as u64
     }
 }

@@ -20,7 +20,8 @@
 //! gaps.
 //!
 //! *Parts.* `columns` splits a line; `layout` finds the form of the lines, with `separator` and `header`; `lines` reads
-//! the edges; `integers` and `strings` number the vertices; `write` is the writer.
+//! the edges; `integers` and `strings` number the vertices; `share` and, for names of text, `words` read a part
+//! of a list; `write` is the writer.
 
 mod columns;
 mod header;
@@ -30,6 +31,7 @@ mod lines;
 mod separator;
 mod share;
 mod strings;
+mod words;
 mod write;
 
 use std::ops::Range;
@@ -41,6 +43,7 @@ use lines::{Attempt, parse_pieces};
 pub use share::{EdgesByName, EdgesInAll, Numbering, StoredEdges};
 // What lists in columnar files share with lists of text.
 use strings::{name_strings, text_of};
+pub use words::EdgesByWord;
 use write::write;
 #[cfg(feature = "parquet")]
 pub(super) use {

@@ -1,11 +1,11 @@
-//! Shares of a list, for those who keep only a part of its graph each. Names have to be integers.
+//! Shares of a list, for those who keep only a part of its graph each.
 
 use std::ops::Range;
 use std::path::Path;
 
 use super::columns::unquoted;
 use super::layout::{Comments, IS_HEADER_OR_EDGE, Layout, is_skipped};
-use super::lines::{Attempt, NamedChunk, integer_name, parse_pieces, split};
+use super::lines::{Attempt, NamedChunk, integer_name, parse_pieces};
 use super::{Body, Failure};
 use crate::formats::text::{Fault, Lines, Malformed, Text};
 use crate::formats::weight_column::{WeightColumn, kind_of};
@@ -22,37 +22,37 @@ use crate::{Error, InputError, Result};
 /// std::fs::write(&path, "1 2 50\n2 3 60\n3 1 -1\n")?;
 /// let list = StoredEdges::open(&path, &ReadOptions::new())?;
 /// let shares = [list.share(0, 2)?, list.share(1, 2)?];
-/// assert_eq!(shares.each_ref().map(|share| share.count()), [2, 1]);
+/// assert_eq!(shares.each_ref().map(|share| share.as_ref().map(|share| share.count())), [Some(2), Some(1)]);
 /// let all = EdgesInAll { edges: 3, least_of_edges: 1, least: 1, greatest: 3, ..Default::default() };
 /// assert!(matches!(list.consecutive(&all, 3)?, Some(Numbering::Consecutive { first: 1, count: 3 })));
 /// # std::fs::remove_file(&path).ok();
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct StoredEdges {
-    name: String,
-    text: Text,
+    pub(super) name: String,
+    pub(super) text: Text,
     /// The first lines.
     beginning: Vec<u8>,
-    options: ReadOptions,
+    pub(super) options: ReadOptions,
     directed: bool,
     weighted: bool,
-    /// Names of vertices that comments declare.
-    isolated: Vec<u64>,
+    /// Names of vertices that comments declare, if all are integers.
+    isolated: Option<Vec<u64>>,
     /// `# Nodes: V`
     nodes: Option<u64>,
     /// A first line, or a comment, that declares the vertices.
-    declared: Option<Declared>,
+    pub(super) declared: Option<Declared>,
     /// The first line, if it is taken for an edge but might be counts, and these.
     doubtful: Option<(Fault, u64, u64)>,
 }
 
 /// What a first line of counts or a comment says of the whole list.
-struct Declared {
-    line: Fault,
-    vertices: u64,
-    edges: Option<u64>,
-    /// The first name, if it is said.
-    first: Option<u64>,
+pub(super) struct Declared {
+    pub(super) line: Fault,
+    pub(super) vertices: u64,
+    pub(super) edges: Option<u64>,
+    /// The first name, if it is said: by a comment.
+    pub(super) first: Option<u64>,
 }
 
 /// Facts about the edges of all shares.
@@ -144,7 +144,7 @@ impl StoredEdges {
             options: options.clone(),
             directed: true,
             weighted: false,
-            isolated: Vec::new(),
+            isolated: None,
             nodes: None,
             declared: None,
             doubtful: None,
@@ -170,12 +170,7 @@ impl StoredEdges {
         self.directed = direction != Some(Direction::Undirected);
         self.weighted = layout.weight.is_some();
         self.nodes = comments.nodes;
-        for &name in &comments.names {
-            match integer_name(name) {
-                Some(number) => self.isolated.push(number),
-                None => return Err(Malformed::new(name, NO_INTEGER).into()),
-            }
-        }
+        self.isolated = comments.names.iter().map(|name| integer_name(name)).collect();
         let line = |line: &'a [u8]| head.fault(&Malformed::new(line, ""));
         self.declared = match (layout.counts, comments.whole.zip(comments.nodes)) {
             (Some((at, vertices, edges)), _) => Some(Declared { line: line(at), vertices, edges, first: None }),
@@ -203,18 +198,44 @@ impl StoredEdges {
         self.weighted
     }
 
-    /// Names of vertices without edges, as comments declare them.
+    /// Names of vertices without edges, as comments declare them, if they are integers.
     pub fn isolated(&self) -> &[u64] {
-        &self.isolated
+        self.isolated.as_deref().unwrap_or_default()
     }
 
-    /// Reads the edges of the lines that begin in one of `of` equal parts of the bytes. O(bytes of a part) work on all threads.
+    /// Reads the edges of the lines that begin in one of `of` equal parts of the bytes; `None` if some names are no integers: then
+    /// all are words, in all shares ([`StoredEdges::share_of_words`]). O(bytes of a part) work on all threads.
     ///
     /// # Errors
     ///
-    /// [`Error::Input`] at the first line of this share that is no edge between integers, [`Error::OutOfMemory`] and [`Error::Io`].
-    pub fn share(&self, index: usize, of: usize) -> Result<EdgesByName> {
-        let share = || -> std::result::Result<EdgesByName, Failure<'_>> {
+    /// [`Error::Input`] at the first line of this share that is no edge, [`Error::OutOfMemory`] and [`Error::Io`].
+    pub fn share(&self, index: usize, of: usize) -> Result<Option<EdgesByName>> {
+        if self.isolated.is_none() {
+            return Ok(None);
+        }
+        self.read_share(index, of, |body, layout, _, has_first, options| {
+            Ok(match parse_pieces::<u64>(&body, layout, options)? {
+                Attempt::Done(chunks) => Some(EdgesByName { chunks, pieces: body.pieces, has_first }),
+                Attempt::TooWide | Attempt::NoIntegers => None,
+            })
+        })
+    }
+
+    /// Lets `read` read one of `of` equal parts of the lines: it gets them, their layout, what comments say, and whether the first edge is among
+    /// them.
+    pub(super) fn read_share<T>(
+        &self,
+        index: usize,
+        of: usize,
+        read: impl for<'a> FnOnce(
+            Body<'_>,
+            &Layout<'a>,
+            &Comments<'a>,
+            bool,
+            &ReadOptions,
+        ) -> std::result::Result<T, Failure<'a>>,
+    ) -> Result<T> {
+        let share = || -> std::result::Result<T, Failure<'_>> {
             let beginning = &self.beginning[..];
             let options = ReadOptions { notes: Default::default(), ..self.options.clone() };
             let mut comments = Comments::of(beginning)?;
@@ -223,22 +244,7 @@ impl StoredEdges {
             let from = self.text.piece(beginning).offset_of(body);
             let range = self.text.share(from, index as u64, of as u64)?;
             let body = Body { text: &self.text, pieces: self.text.pieces_of(range.clone())? };
-            match parse_pieces::<u64>(&body, &layout, &options)? {
-                Attempt::Done(chunks) => {
-                    Ok(EdgesByName { chunks, pieces: body.pieces, has_first: range.start == from })
-                }
-                Attempt::TooWide | Attempt::NoIntegers => {
-                    let is_no_edge_of_integers = |line: &[u8]| {
-                        let piece = crate::formats::text::Piece { bytes: line, offset: 0 };
-                        let mut weights = WeightColumn::with(layout.decimals);
-                        let ends = split(line, piece, &layout, &mut weights);
-                        !is_skipped(line)
-                            && ends.is_ok_and(|(u, v)| [u, v].iter().any(|name| integer_name(unquoted(name)).is_none()))
-                    };
-                    let fault = self.text.find_line(&body.pieces, is_no_edge_of_integers, NO_INTEGER)?;
-                    Err(fault.map_or_else(|| Failure::Other(InputError::new(NO_INTEGER).into()), Failure::InBody))
-                }
-            }
+            read(body, &layout, &comments, range.start == from, &options)
         };
         share().map_err(|failure| about(self.error(&self.beginning, failure), &self.name))
     }
@@ -250,10 +256,7 @@ impl StoredEdges {
     ///
     /// [`Error::Input`] if the list does not hold what it declares.
     pub fn consecutive(&self, all: &EdgesInAll, found: u64) -> Result<Option<Numbering>> {
-        let wrong = |line: &Fault, message: String| {
-            let error = self.text.locate(Fault { message, ..line.clone() });
-            Err(about(error, &self.name))
-        };
+        let wrong = |line: &Fault, message: String| Err(self.wrong(line, message));
         if let Some((line, vertices, edges)) = &self.doubtful
             && self.options.first_line == FirstLine::Auto
             && all.edges == edges.saturating_add(1)
@@ -274,9 +277,7 @@ impl StoredEdges {
             Ok(Some(Numbering::Consecutive { first, count }))
         };
         if let Some(Declared { line, vertices, edges, first }) = &self.declared {
-            if let Some(edges) = edges.filter(|&edges| edges != all.edges) {
-                return wrong(line, format!("this line announces {edges} edges, but the file has {}", all.edges));
-            }
+            self.check_edges(line, *edges, all.edges)?;
             // Names count from 1 unless there is a 0.
             let first = first.unwrap_or(u64::from(all.edges != 0 && all.least_of_edges != 0));
             if first.checked_add(*vertices).is_none() {
@@ -296,6 +297,21 @@ impl StoredEdges {
         }
     }
 
+    /// The error of a line.
+    pub(super) fn wrong(&self, line: &Fault, message: String) -> Error {
+        about(self.text.locate(Fault { message, ..line.clone() }), &self.name)
+    }
+
+    /// An error if a line announces another number of edges than there are.
+    pub(super) fn check_edges(&self, line: &Fault, announced: Option<u64>, found: u64) -> Result<()> {
+        match announced.filter(|&announced| announced != found) {
+            Some(edges) => {
+                Err(self.wrong(line, format!("this line announces {edges} edges, but the file has {found}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The edges of a share by the numbers of vertices, and their weights, which have one type in all shares: `weights_found` is what
     /// [`EdgesByName::weights_found`] of all shares gives, or-ed.
     ///
@@ -308,21 +324,34 @@ impl StoredEdges {
         weights_found: u64,
         numbering: &Numbering,
     ) -> Result<(Vec<(u64, u64)>, Weights)> {
-        let columns = || share.chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
+        let stray = |piece, place| self.stray(piece, place, numbering);
+        self.with_numbers(share.chunks, share.pieces, weights_found, |name| numbering.of(name), stray)
+    }
+
+    /// The same by what `number` says of a name; `stray` is the error of an edge, at a place in a piece, which has a name without a number.
+    pub(super) fn with_numbers<N: Copy>(
+        &self,
+        chunks: Vec<NamedChunk<N>>,
+        pieces: Vec<Range<u64>>,
+        weights_found: u64,
+        number: impl Fn(N) -> Option<u64>,
+        stray: impl Fn(Range<u64>, usize) -> Error,
+    ) -> Result<(Vec<(u64, u64)>, Weights)> {
+        let columns = || chunks.iter().filter_map(|chunk| chunk.weights.as_ref());
         let locate = |fault| about(self.text.locate(fault), &self.name);
         // Without edges there are no weights.
         let kind = match weights_found {
             0 => WeightKind::Unit,
             found => kind_of(found, columns, locate, &self.options)?,
         };
-        let count = share.chunks.iter().map(|chunk| chunk.edges.len()).sum();
+        let count = chunks.iter().map(|chunk| chunk.edges.len()).sum();
         let mut edges = crate::memory::with_capacity("the edges of a share", count)?;
         let mut values = Vec::new();
-        for (chunk, piece) in share.chunks.into_iter().zip(share.pieces) {
+        for (chunk, piece) in chunks.into_iter().zip(pieces) {
             for (place, &(u, v)) in chunk.edges.iter().enumerate() {
-                match numbering.of(u).zip(numbering.of(v)) {
+                match number(u).zip(number(v)) {
                     Some(edge) => edges.push(edge),
-                    None => return Err(self.stray(piece, place, numbering)),
+                    None => return Err(stray(piece, place)),
                 }
             }
             values.extend(chunk.weights.map(|column| column.into_weights(kind)));
@@ -401,11 +430,7 @@ fn joined(parts: Vec<Weights>, kind: WeightKind, count: usize) -> Result<Weights
 }
 
 /// As many vertices as generators make.
-const MOST_VERTICES: u64 = 1 << 48;
-
-/// Why a name is refused.
-const NO_INTEGER: &str =
-    "several readers share out lists whose vertices are named by integers; `warpath convert` makes a .wpg of any list";
+pub(super) const MOST_VERTICES: u64 = 1 << 48;
 
 impl EdgesByName {
     /// How many there are.
@@ -439,7 +464,8 @@ mod tests {
     /// The graph that so many readers make of a list.
     fn shared(path: &Path, options: &ReadOptions, of: usize) -> Result<Graph> {
         let list = StoredEdges::open(path, options)?;
-        let shares = (0..of).map(|index| list.share(index, of)).collect::<Result<Vec<_>>>()?;
+        let shares = (0..of).map(|index| list.share(index, of)).collect::<Result<Option<Vec<_>>>>()?;
+        let shares = shares.expect("names are integers");
         let isolated = || list.isolated().iter().copied();
         let mut names: Vec<u64> = shares.iter().flat_map(EdgesByName::names).chain(isolated()).collect();
         names.sort_unstable();
@@ -529,10 +555,9 @@ mod tests {
                 assert_eq!(shared(&path, &ReadOptions::new(), of).unwrap_err().to_string(), whole, "{of}");
             }
         }
-        for (text, line) in [("a b\n", ":1:"), ("0 1\n1 07\n", ":2:"), ("# Node: x\n0 1\n", ":1:")] {
+        for text in ["a b\n", "0 1\n1 07\n", "# Node: x\n0 1\n", "0 18446744073709551615\n"] {
             std::fs::write(&path, text).unwrap();
-            let error = shared(&path, &ReadOptions::new(), 2).unwrap_err().to_string();
-            assert!(error.contains("whose vertices are named by integers") && error.contains(line), "{error}");
+            assert!(StoredEdges::open(&path, &ReadOptions::new()).unwrap().share(0, 1).unwrap().is_none(), "{text}");
         }
         let other = folder.path().join("graph.gml");
         std::fs::write(&other, "graph [\n]\n").unwrap();

@@ -18,14 +18,37 @@ use crate::memory::allocation::bytes_of;
 use crate::memory::with_capacity;
 
 /// Numbers the vertices in the order in which their names appear.
-///
-/// Names are found piece by piece in parallel, and numbered one after another while the text is in memory.
 pub(super) fn name_strings<'a>(
     body: &Body<'_>,
     layout: &Layout<'a>,
     comments: &Comments<'a>,
     options: &ReadOptions,
 ) -> std::result::Result<Named, Failure<'a>> {
+    let (labels, named) = intern_names(body, layout, &comments.names, options)?;
+    let lines: u64 = named.iter().map(|chunk| chunk.edges.len() as u64).sum();
+    if let Some((line, vertices, edges)) = layout.counts {
+        check_lines(line, edges, lines)?;
+        if vertices != labels.len() as u64 {
+            return Err(Malformed::new(line, wrong_vertices(vertices, labels.len() as u64)).into());
+        }
+    }
+    Ok((Labels::Strings(labels), named))
+}
+
+/// Why a number of vertices is wrong that a line announces.
+pub(super) fn wrong_vertices(announced: u64, named: u64) -> String {
+    format!("this line announces {announced} vertices, but the file names {named}")
+}
+
+/// The names of a part of a list, numbered in the order in which they appear behind the `first` ones, and the edges by these numbers.
+///
+/// Names are found piece by piece in parallel, and numbered one after another while the text is in memory.
+pub(super) fn intern_names<'a>(
+    body: &Body<'_>,
+    layout: &Layout<'_>,
+    first: &[&'a [u8]],
+    options: &ReadOptions,
+) -> std::result::Result<(StringLabels, Vec<WeightedChunk>), Failure<'a>> {
     struct Slices<'p> {
         edges: Vec<(&'p [u8], &'p [u8])>,
         weights: WeightColumn,
@@ -36,9 +59,9 @@ pub(super) fn name_strings<'a>(
         }
     }
     let from = body.pieces.first().map_or(0, |piece| piece.start);
-    let text = match body.pieces.is_empty() {
-        true => Cow::Borrowed(&[][..]),
-        false => body.text.rest(from)?,
+    let text = match body.pieces.last() {
+        None => Cow::Borrowed(&[][..]),
+        Some(last) => body.text.part(from..last.end)?,
     };
     let pieces: Vec<Piece<'_>> = (body.pieces.iter())
         .map(|range| Piece {
@@ -73,7 +96,7 @@ pub(super) fn name_strings<'a>(
     let parsed = parsed?;
     let mut held = held.into_inner();
     let mut labels = StringLabels::new();
-    for name in &comments.names {
+    for name in first {
         labels.intern(&text_of(name)?)?;
     }
     let mut named = Vec::with_capacity(parsed.len());
@@ -92,15 +115,7 @@ pub(super) fn name_strings<'a>(
         body.text.check_room(held + labels.owned_bytes())?;
         named.push(chunk);
     }
-    let lines: u64 = named.iter().map(|chunk| chunk.edges.len() as u64).sum();
-    if let Some((line, vertices, edges)) = layout.counts {
-        check_lines(line, edges, lines)?;
-        if vertices != labels.len() as u64 {
-            let message = format!("this line announces {vertices} vertices, but the file names {}", labels.len());
-            return Err(Malformed::new(line, message).into());
-        }
-    }
-    Ok((Labels::Strings(labels), named))
+    Ok((labels, named))
 }
 
 /// The name in a column: printable text, without the quotes.

@@ -1,35 +1,26 @@
-//! A text list of edges that all ranks read together: each the lines of its bytes.
-//!
-//! Vertices are numbered in the order of their names, which are integers, as on one machine. Each rank sorts the names that it has read. A
-//! sample of the different names of each rank cuts them into ranges, one for each rank, which gets the names of its range and counts them. If
-//! the names have gaps, it numbers them, and owns the vertices that they name.
+//! Integers as names: vertices are numbered in their order. Each rank sorts the names that it has read. A sample of the different names of
+//! each rank cuts them into ranges, one for each rank, which gets the names of its range and counts them. If the names have gaps, it
+//! numbers them, and owns the vertices that they name.
 //!
 //! Work O(E log E) for all ranks; a rank sends 8 bytes for each different name that it has read, and gets 8 back if there are gaps.
 
-use std::path::Path;
-
+use warpath::Result;
 use warpath::formats::{EdgesByName, EdgesInAll, Numbering, StoredEdges};
+use warpath::graph::Labels;
 use warpath::parts::PartMail;
-use warpath::{Error, ReadOptions, Result};
 
+use super::Shared;
 use crate::allocation::with_capacity;
-use crate::listed_edges::{ListedEdges, VertexNames};
+use crate::listed_edges::VertexNames;
 use crate::words::{pull, push, words_of};
 use crate::world::{Outcome, Reduction, World};
 
-/// Reads a list. All ranks call it together.
-pub(crate) fn read(world: &World, path: &Path, options: &ReadOptions) -> Outcome<ListedEdges> {
-    let list = world.agree(StoredEdges::open(path, options))?;
-    world.agree(if world.are_equal(list.bytes()) {
-        Ok(())
-    } else {
-        Err(Error::invalid(format!("{}: the file has other lengths on other hosts", path.display())))
-    })?;
-    let share = world.agree(list.share(world.rank(), world.ranks()))?;
+/// Numbers the vertices, and the edges of this rank's share.
+pub(super) fn number(world: &World, list: &StoredEdges, share: EdgesByName) -> Outcome<Shared> {
     // Names twice, in messages and as they came, in order, their numbers, and the edges once more.
     const BYTES_OF_EDGE: u64 = 16 * 6;
     world.agree(list.check_room(share.count().saturating_mul(BYTES_OF_EDGE)))?;
-    let all = in_all(world, &list, &share);
+    let all = in_all(world, list, &share);
     let weights_found = world.reduce(Reduction::Or, share.weights_found());
     // The first rank has the names that comments declare.
     let isolated = if world.rank() == 0 { list.isolated() } else { &[] };
@@ -50,13 +41,12 @@ pub(crate) fn read(world: &World, path: &Path, options: &ReadOptions) -> Outcome
             let mut starts: Vec<u64> = starts.words().chunks_exact(words_of::<u64>()).map(pull::<u64>).collect();
             let vertices = world.total(mine.len() as u64);
             starts.push(vertices);
-            (Numbering::Table { names, numbers }, vertices, VertexNames::Owned { starts, names: mine })
+            let names_of_mine = VertexNames::Owned { starts, names: Labels::Integers(mine) };
+            (Numbering::Table { names, numbers }, vertices, names_of_mine)
         }
     };
     let (edges, weights) = world.agree(list.numbered(share, weights_found, &numbering))?;
-    let (directed, keeps_loops) = (list.is_directed(), list.keeps_loops());
-    world.agree(list.check_unchanged())?;
-    Ok(ListedEdges { vertices, count: all.edges, directed, keeps_loops, edges, weights, names: named })
+    Ok(Shared { vertices, count: all.edges, edges, weights, names: named })
 }
 
 /// Facts about the edges of all ranks.
