@@ -7,13 +7,14 @@ use std::time::Duration;
 use warpath::formats::{PartialFile, StoredRows};
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::{Control, Error, ReadOptions};
-use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, RankDevices, RankMessages, Source, Weighting, World};
+use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, Parts, RankDevices, RankMessages, Source, Weighting, World};
 
 use crate::arguments::{GraphArguments, ShowProgress};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print;
 use crate::progress;
+use crate::report::report;
 use crate::setup::options_for;
 
 /// What the name of the engine says beside `mpi`.
@@ -25,14 +26,18 @@ pub(crate) struct Options {
     pub(crate) devices: RankDevices,
     /// What carries messages between GPUs.
     pub(crate) messages: RankMessages,
+    /// How vertices are shared out while they are searched.
+    pub(crate) parts: Parts,
 }
 
+/// What the name of the engine may be.
+const FORMS: &str = "`mpi`, or `mpi:` with `cpu` or `cuda`, `messages=mpi` or `messages=nccl`, `parts=consecutive` or `parts=N` for blocks of N vertices, a power of two, and `timeout=SECONDS`, a whole number from 1, separated by commas";
+
 impl Options {
-    /// Those in the name of an engine: `mpi`, or `mpi:` with `cpu` or `cuda`, `messages=mpi` or `messages=nccl`, and `timeout=SECONDS`, separated by
-    /// commas.
+    /// Those in the name of an engine.
     pub(crate) fn of(engine: &str) -> Result<Self, Failure> {
-        let (devices, messages) = (RankDevices::Auto, RankMessages::Mpi);
-        let mut options = Options { timeout: DEFAULT_TIMEOUT, devices, messages };
+        let (devices, messages, parts) = (RankDevices::Auto, RankMessages::Mpi, Parts::Auto);
+        let mut options = Options { timeout: DEFAULT_TIMEOUT, devices, messages, parts };
         let Some((_, listed)) = engine.split_once(':') else { return Ok(options) };
         let listed: Vec<&str> = listed.split(',').collect();
         let kind = |option: &str| option.split_once('=').map(|(name, _)| name.to_owned());
@@ -40,18 +45,17 @@ impl Options {
             if let Some(other) = listed[..index].iter().find(|other| kind(other) == kind(option)) {
                 return Err(Failure::usage(format!("`{engine}` says both `{other}` and `{option}`")));
             }
-            let seconds = option.strip_prefix("timeout=").and_then(|seconds| seconds.parse().ok());
-            match (option, seconds) {
-                ("cpu", _) => options.devices = RankDevices::Cpu,
-                ("cuda", _) => options.devices = RankDevices::Cuda,
-                ("messages=mpi", _) => options.messages = RankMessages::Mpi,
-                ("messages=nccl", _) => options.messages = RankMessages::Nccl,
-                (_, Some(seconds)) if seconds > 0 => options.timeout = Duration::from_secs(seconds),
-                _ => {
-                    return Err(Failure::usage(format!(
-                        "`{engine}` is not `mpi`, or `mpi:` with `cpu` or `cuda`, `messages=mpi` or `messages=nccl`, and `timeout=SECONDS`, a whole number from 1, separated by commas"
-                    )));
-                }
+            let number = |name: &str| option.strip_prefix(name).and_then(|number| number.parse::<u64>().ok());
+            let block = number("parts=").and_then(|vertices| Parts::blocks(vertices).ok());
+            match (option, number("timeout="), block) {
+                ("cpu", ..) => options.devices = RankDevices::Cpu,
+                ("cuda", ..) => options.devices = RankDevices::Cuda,
+                ("messages=mpi", ..) => options.messages = RankMessages::Mpi,
+                ("messages=nccl", ..) => options.messages = RankMessages::Nccl,
+                ("parts=consecutive", ..) => options.parts = Parts::Consecutive,
+                (_, _, Some(blocks)) => options.parts = blocks,
+                (_, Some(seconds), _) if seconds > 0 => options.timeout = Duration::from_secs(seconds),
+                _ => return Err(Failure::usage(format!("`{engine}` is not {FORMS}"))),
             }
         }
         if options.messages == RankMessages::Nccl && options.devices != RankDevices::Cuda {
@@ -61,12 +65,24 @@ impl Options {
         }
         Ok(options)
     }
+
+    /// An error if something is said that only searches look at. `whatever` names what is asked for instead.
+    pub(crate) fn refuse_those_of_searches(self, whatever: &str) -> Result<(), Error> {
+        let said = match (self.messages, self.parts) {
+            (RankMessages::Nccl, _) => "messages=nccl",
+            (_, Parts::Consecutive | Parts::Blocks(_)) => "parts=",
+            (RankMessages::Mpi, Parts::Auto) => return Ok(()),
+        };
+        Err(Error::invalid(format!("`{said}` is for searches, not for {whatever}")))
+    }
 }
 
-/// Starts MPI, and does work that all ranks do together. Ranks but the one that reports an error end silently, with the same code.
+/// Starts MPI, and does work that all ranks do together. If it fails, one rank reports the error, and all end with the same code: only after
+/// the report, since a launcher kills the others once one has ended so.
 pub(crate) fn run(
     engine: &str,
-    work: impl FnOnce(&World, &Control, RankDevices) -> Outcome<()>,
+    as_json: bool,
+    work: impl FnOnce(&World, &Control, Options) -> Outcome<()>,
 ) -> Result<ExitCode, Failure> {
     let control = progress::control(ShowProgress::Never);
     // A mistake here is an error of the ranks together, so that one of them prints it.
@@ -76,13 +92,15 @@ pub(crate) fn run(
     let agreed = world.agree(options).and_then(|options| check_equal(&world).map(|()| options));
     let done = agreed.and_then(|options| {
         world.carry_by(options.messages);
-        work(&world, &control, options.devices)
+        work(&world, &control, options)
     });
-    match done {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(Failed::Here(error)) => Err(error.into()),
-        Err(Failed::Elsewhere(kind)) => Ok(ExitCode::of(kind)),
-    }
+    let code = match done {
+        Ok(()) => return Ok(ExitCode::SUCCESS),
+        Err(Failed::Here(error)) => report(&error.into(), as_json),
+        Err(Failed::Elsewhere(kind)) => ExitCode::of(kind),
+    };
+    world.meet();
+    Ok(code)
 }
 
 /// What the ranks search on, in a table.

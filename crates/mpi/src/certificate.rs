@@ -97,7 +97,7 @@ fn walks_exist<L: MinPlus>(
                 }
                 if head >= rows {
                     if known_ghosts.insert(head - rows) {
-                        let (owner, number) = graph.home_of(head);
+                        let (owner, number) = graph.owner_of(head);
                         outgoing[owner].push(number);
                     }
                 } else if head >= owned {
@@ -151,15 +151,22 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::Source;
+    use crate::graph::Parts;
     use crate::world::Failed;
 
     pub(crate) fn wrong_answers_do_not_verify(world: &World) {
+        for parts in [Parts::Consecutive, Parts::Blocks(1), Parts::Blocks(2)] {
+            verify_wrong_answers(world, parts);
+        }
+    }
+
+    fn verify_wrong_answers(world: &World, parts: Parts) {
         const FAR: u32 = u32::MAX;
         const NONE: u64 = NO_PREDECESSOR;
         // Arcs of weight 0 join 2 and 3; 5 is not reachable.
         let edges = [(0, 1, 4_u32), (1, 2, 3), (0, 2, 9), (2, 3, 0), (3, 2, 0), (3, 4, 1), (5, 0, 1)];
         let graph = Graph::from_edges(edges).unwrap();
-        let part = PartOfGraph::<u32>::load(world, &Source::of(&graph)).unwrap();
+        let part = PartOfGraph::<u32>::load(world, &Source::of(&graph), parts).unwrap();
         let fault = |distances: [u32; 6], tails: Option<[u64; 6]>| {
             let tails = tails.as_ref().map(|tails| &tails[..]);
             match verify::<U32ToU32>(world, &part, &[0], &distances, tails) {

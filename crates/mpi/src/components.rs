@@ -37,6 +37,8 @@ pub struct RankComponents {
     pub count: u64,
     /// How many components have how many vertices: sizes, ascending, each with how many there are.
     pub sizes: Vec<(u64, u64)>,
+    /// The components whose least vertices this rank owns, in their order: these vertices, and how many vertices each component has.
+    pub begun: Vec<(u64, u64)>,
     /// How often the ranks told each other labels.
     pub rounds: u64,
     /// Seconds.
@@ -51,7 +53,7 @@ pub struct RankComponents {
 /// use warpath::graph::Unit;
 /// let world = warpath_mpi::World::start(warpath_mpi::DEFAULT_TIMEOUT, &warpath::Control::new()).unwrap();
 /// let source = warpath_mpi::Source::open("kron:20".as_ref(), Default::default()).unwrap();
-/// let part = warpath_mpi::PartOfGraph::<Unit>::load(&world, &source).unwrap();
+/// let part = warpath_mpi::PartOfGraph::<Unit>::load(&world, &source, Default::default()).unwrap();
 /// println!("{} components", warpath_mpi::components(&world, &part).unwrap().count);
 /// ```
 ///
@@ -62,12 +64,13 @@ pub fn components<W: Weight>(world: &World, graph: &PartOfGraph<W>) -> Outcome<R
     let (start, before) = (Instant::now(), world.traffic());
     let mut sets = world.agree(Sets::of(graph))?;
     let rounds = spread(world, graph, &mut sets)?;
-    let Numbered { of, count, sizes } = number(world, graph, &sets)?;
+    let Numbered { of, count, sizes, begun } = number(world, graph, &sets)?;
     Ok(RankComponents {
-        owned: graph.owned(),
+        owned: graph.at_home(),
         of,
         count,
         sizes,
+        begun,
         rounds,
         seconds: start.elapsed().as_secs_f64(),
         traffic: world.traffic().since(&before),
@@ -100,7 +103,7 @@ impl Sets {
             root[state as usize] = first;
             if state as usize >= graph.rows() || !is_hidden(graph, state as usize) {
                 let least = &mut label[first as usize];
-                *least = graph.id_of(state as usize).min(*least);
+                *least = graph.vertex_with(state as usize).min(*least);
             }
         }
         Ok(Sets { root, label, fell: filled("marks of sets", states, true)? })
@@ -181,7 +184,7 @@ fn labels_for<W: Weight>(graph: &PartOfGraph<W>, sets: &Sets, rank: usize) -> Re
     let mut words = with_capacity("labels for other ranks", 1 + WORDS * (owned + known))?;
     words.push(owned as u32);
     for ghost in to_owner() {
-        words.push(graph.home_of(ghost).1);
+        words.push(graph.owner_of(ghost).1);
         push(&mut words, sets.label_of(ghost));
     }
     for (place, &vertex) in to_subscriber() {
@@ -209,15 +212,15 @@ struct Numbered {
     of: Vec<u64>,
     count: u64,
     sizes: Vec<(u64, u64)>,
+    begun: Vec<(u64, u64)>,
 }
 
 /// Numbers the components, each of which has a label by now.
 fn number<W: Weight>(world: &World, graph: &PartOfGraph<W>, sets: &Sets) -> Outcome<Numbered> {
-    let owned = graph.owned();
+    let owned = graph.at_home();
     let mut of = world.agree(filled("components of vertices", graph.rows(), 0_u64))?;
     of.iter_mut().enumerate().for_each(|(vertex, label)| *label = sets.label_of(vertex));
-    graph.uncover(&mut of);
-    of.truncate(graph.owned_count());
+    let mut of = graph.bring_home(world, "components of vertices", of)?;
     // The owner of the least vertex of a component numbers it.
     let least: Vec<u64> = owned.clone().zip(&of).filter(|(vertex, label)| vertex == *label).map(|(v, _)| v).collect();
     let first = world.agree(world.sum_before(least.len() as u64))?;
@@ -226,8 +229,8 @@ fn number<W: Weight>(world: &World, graph: &PartOfGraph<W>, sets: &Sets) -> Outc
     of.iter().for_each(|&label| *here.entry(label).or_default() += 1);
     let mut questions: Vec<Vec<u32>> = vec![Vec::new(); world.ranks()];
     for (&label, &vertices) in &here {
-        let owner = graph.partition().owner(label);
-        questions[owner].push((label - graph.partition().starts()[owner]) as u32);
+        let owner = graph.home().owner(label);
+        questions[owner].push((label - graph.home().starts()[owner]) as u32);
         push(&mut questions[owner], vertices);
     }
     let asked = world.agree(world.exchange(Ok(questions)))?;
@@ -249,7 +252,8 @@ fn number<W: Weight>(world: &World, graph: &PartOfGraph<W>, sets: &Sets) -> Outc
         *number = pull(answer);
     }
     of.iter_mut().for_each(|label| *label = here[label]);
-    Ok(Numbered { of, count, sizes: how_many(world, &size)? })
+    let sizes = how_many(world, &size)?;
+    Ok(Numbered { of, count, sizes, begun: least.into_iter().zip(size).collect() })
 }
 
 /// How many of these numbers of all ranks there are of each.

@@ -35,7 +35,7 @@ use crate::algorithm::RankAlgorithm;
 use crate::all_pairs::AllPairs;
 use crate::allocation::{copied, filled, with_capacity};
 use crate::facts::facts;
-use crate::graph::PartOfGraph;
+use crate::graph::{PartOfGraph, Parts};
 use crate::grid::{Grid, PIVOT};
 use crate::matrix_file::write_blocks;
 use crate::plan::RankPlan;
@@ -95,7 +95,7 @@ pub fn floyd_warshall(world: &World, source: &Source<'_>, request: SharedMatrix)
 /// With weights `W`, in cells of 32 bits if these may do.
 fn solve<W: Weight>(world: &World, source: &Source<'_>, request: SharedMatrix) -> Outcome<(AllPairs, u64)> {
     let start = Instant::now();
-    let graph = PartOfGraph::<W>::load(world, source)?;
+    let graph = PartOfGraph::<W>::load(world, source, Parts::Consecutive)?;
     let (least, greatest) = graph.weight_range();
     let arcs = graph.arcs();
     let checked = if least < 0.0 {
@@ -279,7 +279,7 @@ fn cells_of<W: Weight, T: BlockCell + TryFrom<u64>>(grid: &Grid<'_>, graph: &Par
         let mut outgoing = vec![Vec::new(); world.ranks()];
         let mut count = 0;
         for (row, head, weight) in arcs.by_ref().take(AT_ONCE) {
-            let (tail, head) = (graph.vertex_of(row) as u32, graph.id_of(head) as u32);
+            let (tail, head) = (graph.vertex_of(row) as u32, graph.vertex_with(head) as u32);
             let words = &mut outgoing[grid.owner(tail as usize, head as usize)];
             words.extend([tail, head]);
             // Weights are integers of 0 or more.

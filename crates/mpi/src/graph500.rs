@@ -20,7 +20,7 @@ use warpath::{Error, Result};
 use crate::allocation::make_room;
 use crate::components::components;
 use crate::device::{OnDevice, RankDevices};
-use crate::graph::PartOfGraph;
+use crate::graph::{PartOfGraph, Parts};
 use crate::listed_edges::{ListedEdges, VertexNames};
 use crate::plan::RankPlan;
 use crate::search::{Found, Problem, Search};
@@ -93,8 +93,8 @@ pub fn graph500(
 
     let start = Instant::now();
     let [without, with] = [false, true].map(|weighted| Source::listed(&list, weighted));
-    let graph = PartOfGraph::<Unit>::load(world, &without)?;
-    let mut weighted = PartOfGraph::<f32>::load(world, &with)?;
+    let graph = PartOfGraph::<Unit>::load(world, &without, Parts::Consecutive)?;
+    let mut weighted = PartOfGraph::<f32>::load(world, &with, Parts::Consecutive)?;
     let roots = roots_of(world, &graph, roots);
     let first = roots.first().copied().ok_or_else(|| Error::invalid("the graph has no vertex with an edge"));
     let first = world.agree(first)?;
@@ -200,8 +200,8 @@ fn edges_of(world: &World, graph: &PartOfGraph<Unit>, list: &ListedEdges, roots:
         rest = later;
         let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); world.ranks()];
         for &(tail, _) in some {
-            let owner = graph.partition().owner(tail);
-            outgoing[owner].push((tail - graph.partition().starts()[owner]) as u32);
+            let owner = graph.home().owner(tail);
+            outgoing[owner].push((tail - graph.home().starts()[owner]) as u32);
         }
         let incoming: Result<_> = world.exchange(Ok(outgoing));
         for &tail in world.agree(incoming)?.words() {

@@ -45,6 +45,7 @@ mod predecessors;
 mod search;
 mod source;
 mod sssp;
+mod statistics;
 mod watch;
 mod words;
 mod world;
@@ -54,7 +55,7 @@ pub use all_pairs::{AllPairs, MatrixFile, all_pairs};
 pub use components::{RankComponents, components};
 pub use device::{RankDevices, RankGpu};
 pub use floyd_warshall::{FLOYD_WARSHALL, SharedMatrix, floyd_warshall};
-pub use graph::{PartOfGraph, Partition};
+pub use graph::{PartOfGraph, Partition, Parts};
 pub use graph500::{Graph500, RankKernel, graph500};
 pub use listed_edges::{ListedEdges, VertexNames};
 pub use messages::RankMessages;
@@ -64,6 +65,7 @@ pub use output::{SharedFile, write_together};
 pub use plan::RankPlan;
 pub use search::{Found, PartFacts, Problem, RankFacts, Search, Seconds};
 pub use source::{Source, Weighting};
+pub use statistics::{RankStatistics, statistics};
 pub use world::{DEFAULT_TIMEOUT, Failed, Outcome, Traffic, World};
 
 #[cfg(test)]

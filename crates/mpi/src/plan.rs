@@ -5,7 +5,7 @@ use warpath::parts::{BfsPart, PartExtent, SsspPart};
 use warpath::{Error, Plan, Result, available_memory};
 
 use crate::device::{RankDevices, RankGpu};
-use crate::graph::vertices_per_hub;
+use crate::graph::{Parts, block_for, vertices_per_hub};
 use crate::grid::{PIVOT, shape};
 use crate::search::{Problem, Search};
 use crate::source::Source;
@@ -176,13 +176,26 @@ impl Search {
         }
     }
 
-    /// The plan of a rank with so many vertices and arcs.
+    /// The vertices of a block, if the graph may be searched in blocks.
+    fn may_be_in_blocks_of(&self, source: &Source<'_>, ranks: usize, on_gpu: bool) -> Option<u64> {
+        match self.parts {
+            Parts::Consecutive => None,
+            Parts::Blocks(block) => Some(block),
+            Parts::Auto => block_for(source.vertices(), ranks as u64).filter(|_| !on_gpu),
+        }
+    }
+
+    /// The plan of a rank with the results of so many vertices, and so many arcs.
     fn plan_of(&self, source: &Source<'_>, ranks: usize, owned: u64, arcs: u64, on_gpu: bool) -> Plan {
         let kind = match self.problem {
             Problem::Bfs => WeightKind::Unit,
             Problem::Sssp => source.weight_kind(),
         };
         let weight = kind.bytes();
+        let (at_home, block) = (owned, self.may_be_in_blocks_of(source, ranks, on_gpu));
+        // A rank has at most one block more than another.
+        let in_blocks = block.map_or(0, |block| (source.vertices() / ranks as u64).saturating_add(block));
+        let owned = owned.max(in_blocks.min(source.vertices()));
         // Bytes of an arc in a message, in a row with its head's vertex, and in a row with its head's number.
         let (sent, wide, kept) = (12 + weight, 8 + weight, 4 + weight);
         let hubs = source.vertices() / vertices_per_hub(ranks) + 1;
@@ -207,7 +220,8 @@ impl Search {
         // A ghost's vertex, its place in the index, and its number in the list of its owner.
         item("vertices of other ranks", [(ghosts, 8 + 8 + 4), (hubs, 8 + 8)]);
         item("the list of edges, read already", [(source.bytes_of_list(), 1), (0, 0)]);
-        item("names of vertices", [(source.names_owned(), 16), (0, 0)]);
+        // What was read, and a copy for results.
+        item("names of vertices", [(source.bytes_of_names(), 2), (0, 0)]);
         item("what is drawn as a whole", [(source.bytes_drawn_as_a_whole(), 1), (0, 0)]);
         match self.problem {
             _ if on_gpu && self.devices == RankDevices::Cuda => {
@@ -216,6 +230,11 @@ impl Search {
             // Of a ghost its place in a list, and bits in a few sets.
             Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states, 4 + 1)]),
             Problem::Sssp => item(SEARCH, [(states, 2 * distance + 4 + 1), (owned, 8)]),
+        }
+        if block.is_some() {
+            // What is sent, what comes, and the results.
+            let bytes = if self.predecessors { 8 } else { distance.min(8) };
+            item("results on their way home", [(owned, bytes), (at_home, 2 * bytes)]);
         }
         if self.predecessors {
             item("predecessors", [(states, 8 + distance), (0, 0)]);

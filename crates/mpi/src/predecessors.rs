@@ -123,7 +123,7 @@ fn exchange<W: Weight>(
     const WORDS: usize = 3;
     let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); world.ranks()];
     for &ghost in ghosts {
-        let (owner, number) = graph.home_of(ghost);
+        let (owner, number) = graph.owner_of(ghost);
         outgoing[owner].push(number);
         push(&mut outgoing[owner], tails[ghost]);
     }

@@ -17,7 +17,7 @@ use crate::bfs;
 use crate::certificate;
 use crate::device::{OnDevice, RankDevices, RankGpu};
 use crate::facts::{bits_of, facts, greatest_reached, of_bits};
-use crate::graph::PartOfGraph;
+use crate::graph::{PartOfGraph, Parts};
 use crate::predecessors::{self, NO_PREDECESSOR};
 use crate::source::Source;
 use crate::sssp;
@@ -65,16 +65,18 @@ pub struct Search {
     pub memory: Option<u64>,
     /// What the ranks search on.
     pub devices: RankDevices,
+    /// How the vertices are shared out while they are searched.
+    pub parts: Parts,
 }
 
-/// What a search found of the vertices that this rank owns, and facts about all vertices.
+/// What a search found of consecutive vertices, those of this rank, and facts about all vertices.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The vertices that this rank owns.
+    /// The vertices whose results this rank has.
     pub owned: std::ops::Range<u64>,
-    /// The distance of each owned vertex.
+    /// The distance of each of these vertices.
     pub distances: Distances,
-    /// The predecessor of each owned vertex, if it was asked for; `None` at sources and where no source leads.
+    /// The predecessor of each of them, if it was asked for; `None` at sources and where no source leads.
     pub predecessors: Option<Vec<Option<u64>>>,
     /// The algorithm with its parameter.
     pub algorithm: String,
@@ -98,6 +100,8 @@ pub struct Found {
     pub seconds: Seconds,
     /// What this rank sent while it searched.
     pub traffic: Traffic,
+    /// The vertices of each of the blocks that the ranks searched in turn; `None` if they searched consecutive vertices.
+    pub block: Option<u64>,
     /// Facts about this rank's part.
     pub part: PartFacts,
 }
@@ -118,7 +122,7 @@ pub struct Seconds {
 /// How large a rank's part is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PartFacts {
-    /// Vertices that the rank owns.
+    /// Vertices that the rank searches.
     pub owned: u64,
     /// Arcs that it has.
     pub arcs: u64,
@@ -198,6 +202,7 @@ impl Search {
             verify: false,
             memory: None,
             devices: RankDevices::Auto,
+            parts: Parts::Auto,
         }
     }
 
@@ -253,7 +258,7 @@ impl Search {
         let start = Instant::now();
         match self.problem {
             Problem::Bfs => {
-                let graph = PartOfGraph::<Unit>::load(world, source)?;
+                let graph = PartOfGraph::<Unit>::load(world, source, self.parts_on(planned.gpu))?;
                 let mut device = OnDevice::<BfsPart>::prepare(world, planned.gpu, self.asks_for_gpus(), &graph)?;
                 let mut load = start.elapsed().as_secs_f64();
                 lists.iter().try_for_each(|sources| {
@@ -262,7 +267,8 @@ impl Search {
                 })
             }
             Problem::Sssp => with_min_plus!(source.weight_kind(), false, L => {
-                let mut graph = PartOfGraph::<<L as MinPlus>::Weight>::load(world, source)?;
+                let parts = self.parts_on(planned.gpu);
+                let mut graph = PartOfGraph::<<L as MinPlus>::Weight>::load(world, source, parts)?;
                 check_weights(world, &graph)?;
                 let mut device = OnDevice::<SsspPart<L>>::prepare(world, planned.gpu, self.asks_for_gpus(), &graph)?;
                 let mut load = start.elapsed().as_secs_f64();
@@ -277,6 +283,14 @@ impl Search {
                     })
                 })
             }),
+        }
+    }
+
+    /// A GPU is through its region of a graph sooner than a message is under way, so it does not share its own with others.
+    fn parts_on(&self, gpu: Option<RankGpu>) -> Parts {
+        match (self.parts, gpu) {
+            (Parts::Auto, Some(_)) => Parts::Consecutive,
+            (parts, _) => parts,
         }
     }
 
@@ -469,16 +483,13 @@ impl Search {
             *distance = L::Distance::UNREACHABLE;
             tails.iter_mut().for_each(|tails| tails[vertex] = NO_PREDECESSOR);
         }
-        graph.uncover(&mut distances);
-        distances.truncate(graph.owned_count());
-        let predecessors = tails.map(|mut tails| {
-            graph.uncover(&mut tails);
-            tails.truncate(graph.owned_count());
-            tails.into_iter().map(|tail| Some(tail).filter(|&tail| tail != NO_PREDECESSOR)).collect()
-        });
+        let distances = graph.bring_home(world, "distances", distances)?;
+        let tails = tails.map(|tails| graph.bring_home(world, "predecessors", tails)).transpose()?;
+        let predecessors =
+            tails.map(|tails| tails.into_iter().map(|tail| Some(tail).filter(|&t| t != NO_PREDECESSOR)).collect());
         let (reached, max_distance, distance_sum) = facts(world, &distances);
         Ok(Found {
-            owned: graph.owned(),
+            owned: graph.at_home(),
             distances: L::Distance::into_distances(distances),
             predecessors,
             algorithm: algorithm.text(),
@@ -492,6 +503,7 @@ impl Search {
             verified: self.verify,
             seconds,
             traffic,
+            block: graph.block(),
             part: PartFacts {
                 owned: graph.owned_count() as u64,
                 arcs: graph.arcs_here() as u64,

@@ -24,7 +24,15 @@ use crate::world::{Outcome, World};
 pub struct Source<'g> {
     form: Form<'g>,
     weights: Weighting,
-    reversed: bool,
+    turn: Turn,
+}
+
+/// Which way arcs are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    AsStored,
+    Reversed,
+    BothWays,
 }
 
 enum Form<'g> {
@@ -73,7 +81,7 @@ impl<'g> Source<'g> {
             },
             (_, weights) => weights,
         };
-        Ok(Source { form, weights, reversed: false })
+        Ok(Source { form, weights, turn: Turn::AsStored })
     }
 
     /// The same, or else a list of edges, which may have names with gaps: all ranks call it together, and each reads the lines of its
@@ -96,7 +104,7 @@ impl<'g> Source<'g> {
             Weighting::Unit | Weighting::Random(..) => options.clone().weights(WeightSource::Unit),
         };
         let list = list::read(world, text, &options)?;
-        Ok(Source { form: Form::Listed(Cow::Owned(list)), weights, reversed: false })
+        Ok(Source { form: Form::Listed(Cow::Owned(list)), weights, turn: Turn::AsStored })
     }
 
     /// Whether it is a list of edges.
@@ -106,19 +114,28 @@ impl<'g> Source<'g> {
 
     /// A graph in memory, of which each rank takes its rows.
     pub fn of(graph: &'g Graph) -> Self {
-        Source { form: Form::InMemory(graph), weights: Weighting::AsStored, reversed: false }
+        Source { form: Form::InMemory(graph), weights: Weighting::AsStored, turn: Turn::AsStored }
     }
 
     /// A graph of a list of edges: with their lengths, or all of length 1.
     pub fn listed(list: &'g ListedEdges, weighted: bool) -> Self {
         let weights = if weighted { Weighting::AsStored } else { Weighting::Unit };
-        Source { form: Form::Listed(Cow::Borrowed(list)), weights, reversed: false }
+        Source { form: Form::Listed(Cow::Borrowed(list)), weights, turn: Turn::AsStored }
     }
 
     /// The same graph with every arc the other way round.
     pub fn reversed(mut self) -> Self {
-        self.reversed = !self.reversed;
+        self.turn = match self.turn {
+            Turn::AsStored => Turn::Reversed,
+            Turn::Reversed => Turn::AsStored,
+            Turn::BothWays => Turn::BothWays,
+        };
         self
+    }
+
+    /// The same graph without directions: every arc goes both ways.
+    pub(crate) fn without_directions(self) -> Self {
+        if self.is_directed() { Source { turn: Turn::BothWays, ..self } } else { self }
     }
 
     /// The file, if the graph is in one.
@@ -137,12 +154,12 @@ impl<'g> Source<'g> {
         }
     }
 
-    /// How many names of vertices this rank has in memory, since they have gaps.
-    pub(crate) fn names_owned(&self) -> u64 {
+    /// Bytes of the names of vertices that this rank has in memory, since they have gaps or are words.
+    pub(crate) fn bytes_of_names(&self) -> u64 {
         match &self.form {
             Form::Listed(list) => match &list.names {
                 VertexNames::From(_) => 0,
-                VertexNames::Owned { names, .. } => names.len() as u64,
+                VertexNames::Owned { names, .. } => names.owned_bytes(),
             },
             _ => 0,
         }
@@ -168,6 +185,11 @@ impl<'g> Source<'g> {
 
     /// The number of arcs, or a bound: a generator may draw an edge twice.
     pub fn arcs(&self) -> u64 {
+        let arcs = self.arcs_as_stored();
+        if self.turn == Turn::BothWays { arcs.saturating_mul(2) } else { arcs }
+    }
+
+    fn arcs_as_stored(&self) -> u64 {
         match &self.form {
             Form::Generated(recipe) => recipe.arcs(),
             Form::Stored(file) => file.arcs(),
@@ -178,6 +200,10 @@ impl<'g> Source<'g> {
 
     /// Whether arcs have a direction.
     pub fn is_directed(&self) -> bool {
+        self.turn != Turn::BothWays && self.is_stored_directed()
+    }
+
+    fn is_stored_directed(&self) -> bool {
         match &self.form {
             Form::Generated(recipe) => recipe.is_directed(),
             Form::Stored(file) => file.is_directed(),
@@ -208,7 +234,7 @@ impl<'g> Source<'g> {
             Form::Generated(_) => Ok(Labels::range(vertices.start, vertices.end - vertices.start)),
             Form::Listed(list) => Ok(match &list.names {
                 VertexNames::From(first) => Labels::range(first + vertices.start, vertices.end - vertices.start),
-                VertexNames::Owned { names, .. } => Labels::Integers(names.clone()),
+                VertexNames::Owned { names, .. } => names.clone(),
             }),
             Form::Stored(file) => file.names(vertices),
             Form::InMemory(graph) => {
@@ -243,14 +269,14 @@ impl<'g> Source<'g> {
         Ok(Partition::at(starts))
     }
 
-    /// The arcs that this rank draws or reads, with weights or without, in batches: from anywhere to anywhere where they are drawn, its own rows where they
+    /// The arcs that this rank draws or reads, with weights of a kind, in batches: from anywhere to anywhere where they are drawn, its own rows where they
     /// are read.
-    pub(crate) fn arcs_of(&self, world: &World, partition: &Partition, weighted: bool) -> Result<ArcsOf<'_>> {
+    pub(crate) fn arcs_of(&self, world: &World, partition: &Partition, weights: WeightKind) -> Result<ArcsOf<'_>> {
         let origin = match self.weights {
-            Weighting::Random(range, seed) => Origin::Random(ArcWeights::new(range, seed, self.is_directed())?),
+            Weighting::Random(range, seed) => Origin::Random(ArcWeights::new(range, seed, self.is_stored_directed())?),
             _ => Origin::Arcs,
         };
-        let with_weights = weighted && self.weights == Weighting::AsStored;
+        let with_weights = weights != WeightKind::Unit && self.weights == Weighting::AsStored;
         let form = match &self.form {
             Form::Generated(recipe) => ArcsFrom::Parts { parts: recipe.in_parts()?, directed: recipe.is_directed() },
             Form::Stored(file) => ArcsFrom::File { file, with_weights },
@@ -263,7 +289,7 @@ impl<'g> Source<'g> {
             _ => (partition.range(world.rank()).start, 0),
         };
         let end = partition.range(world.rank()).end;
-        Ok(ArcsOf { form, origin, reversed: self.reversed, next, step, end })
+        Ok(ArcsOf { form, origin, turn: self.turn, next, step, end, most: ARCS })
     }
 }
 
@@ -296,21 +322,38 @@ enum ArcsFrom<'a> {
 pub(crate) struct ArcsOf<'a> {
     form: ArcsFrom<'a>,
     origin: Origin,
-    reversed: bool,
+    turn: Turn,
     /// The next part, the next row, or the next edge of a list.
     next: u64,
     /// From one part to the next one of this rank.
     step: u64,
     /// Behind the last row.
     end: u64,
+    /// About how many arcs a batch has.
+    most: u64,
 }
 
+/// About how many arcs a batch has, if nothing else is said.
+const ARCS: u64 = 1 << 20;
+
 impl ArcsOf<'_> {
-    /// Hands over the next batch, up to about a million arcs; returns whether there may be more.
+    /// The same in batches of about so many arcs.
+    pub(crate) fn in_batches_of(self, most: u64) -> Self {
+        ArcsOf { most, ..self }
+    }
+
+    /// Hands over the next batch, up to about a million arcs if nothing else is said; returns whether there may be more.
     pub(crate) fn next_batch<W: Weight>(&mut self, mut take: impl FnMut(u64, u64, W)) -> Result<bool> {
-        let reversed = self.reversed;
+        let turn = self.turn;
         // An arc has its weight before it is turned round.
-        let take = |u: u64, v: u64, weight: W| if reversed { take(v, u, weight) } else { take(u, v, weight) };
+        let take = |u: u64, v: u64, weight: W| {
+            if turn != Turn::Reversed {
+                take(u, v, weight);
+            }
+            if turn != Turn::AsStored {
+                take(v, u, weight);
+            }
+        };
         match self.origin {
             Origin::Arcs => self.batch(|_, _, weight| weight, take),
             Origin::Random(random) => self.batch(|u, v, _| of_bits(random.bits(u, v)), take),
@@ -322,13 +365,13 @@ impl ArcsOf<'_> {
         weight: impl Fn(u64, u64, W) -> W,
         mut take: impl FnMut(u64, u64, W),
     ) -> Result<bool> {
-        const ARCS: u64 = 1 << 20;
         const ROWS: u64 = 1 << 20;
+        let most = self.most;
         match &self.form {
             ArcsFrom::Parts { parts, directed } => {
                 let count = parts.count() as u64;
                 let mut arcs = 0;
-                while arcs < ARCS {
+                while arcs < most {
                     if self.next >= count {
                         return Ok(false);
                     }
@@ -347,8 +390,8 @@ impl ArcsOf<'_> {
             }
             ArcsFrom::File { file, with_weights } => {
                 let first = self.next;
-                let limit = file.arcs_before(first)?.saturating_add(ARCS);
-                // As many rows as have about a million arcs.
+                let limit = file.arcs_before(first)?.saturating_add(most);
+                // As many rows as have about so many arcs.
                 let (mut low, mut high) = (first + 1, self.end.min(first + ROWS));
                 while low < high {
                     let middle = low + (high - low).div_ceil(2);
@@ -372,7 +415,7 @@ impl ArcsOf<'_> {
             }
             ArcsFrom::Listed(list) => {
                 let first = self.next as usize;
-                let edges = first..list.edges.len().min(first + (ARCS / 2) as usize);
+                let edges = first..list.edges.len().min(first + (most / 2) as usize);
                 self.next = edges.end as u64;
                 // Whoever wants other weights does not take these.
                 let own = W::of(&list.weights);

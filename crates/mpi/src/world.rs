@@ -2,9 +2,9 @@
 //!
 //! Every message is a list of 32-bit words, and every exchange is collective: all ranks call the same method in the same order.
 //! An exchange has two steps. The first tells each rank how many words will come; the time until it returns is the wait for the
-//! slowest rank. The second carries the words.
+//! slowest rank. The second carries the words, unless all messages of all ranks are so short that they came with the first.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::time::{Duration, Instant};
 
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
@@ -90,6 +90,8 @@ pub struct World {
     watch: Watch,
     /// The most words that go to one rank at a time: MPI counts with 31 bits.
     most_words: Cell<usize>,
+    /// What goes to each rank in the first step of an exchange, and what comes.
+    slots: RefCell<[Vec<u64>; 2]>,
     /// What carries messages between GPUs.
     pub(crate) messages: Cell<RankMessages>,
     /// What links the GPUs of the ranks, once they are linked.
@@ -112,6 +114,14 @@ impl Drop for World {
 const PANICKED: i32 = 101;
 /// and if one fails while the others wait for it outside of MPI: resources are missing.
 const FAILED: i32 = 3;
+
+/// Numbers that a rank tells all others in the first step of an exchange.
+pub(crate) const NEWS: usize = 3;
+
+/// What goes from one rank to another in the first step of an exchange: how many words will come, in how many rounds the words of the rank are
+/// carried, its news, and the words if there are few.
+const SLOT: usize = 16;
+const WORDS_IN_SLOT: usize = 2 * (SLOT - 2 - NEWS);
 
 /// How values of all ranks become one.
 #[derive(Debug, Clone, Copy)]
@@ -144,6 +154,7 @@ impl World {
             traffic: Cell::default(),
             watch,
             most_words,
+            slots: RefCell::default(),
             messages: Cell::default(),
             link: OnceCell::new(),
             _universe: universe,
@@ -296,6 +307,11 @@ impl World {
         self.agree(result)
     }
 
+    /// Waits until every rank is here: what a rank did before, such as report an error, is done when another goes on.
+    pub fn meet(&self) {
+        self.wait_for(0, || self.communicator.barrier());
+    }
+
     /// For each place the greatest number of all ranks, whose lists are equally long.
     pub fn greatest_of_each(&self, mut mine: Vec<u64>) -> Vec<u64> {
         self.reduce_all(Reduction::Greatest, &mut mine);
@@ -354,28 +370,73 @@ impl World {
     ///
     /// As [`World::exchange`].
     pub(crate) fn exchange_mail(&self, made: Result<()>, mail: &mut PartMail, incoming: &mut PartMail) -> Result<()> {
-        if made.is_err() {
-            mail.make_room(std::iter::repeat_n(0, self.ranks))?;
-        }
-        self.exchange_all(mail, incoming).and(made)
+        self.exchange_with_news(made, mail, incoming, [0; NEWS]).1
     }
 
-    fn exchange_all(&self, mail: &PartMail, incoming: &mut PartMail) -> Result<()> {
+    /// The same; also gives all ranks some numbers of each, and returns those.
+    ///
+    /// # Errors
+    ///
+    /// As [`World::exchange`]; the numbers have come nevertheless.
+    pub(crate) fn exchange_with_news(
+        &self,
+        made: Result<()>,
+        mail: &mut PartMail,
+        incoming: &mut PartMail,
+        news: [u64; NEWS],
+    ) -> (Vec<[u64; NEWS]>, Result<()>) {
+        let made = match made {
+            Ok(()) => Ok(()),
+            // A refusal of no words at all can't happen.
+            Err(error) => mail.make_room(std::iter::repeat_n(0, self.ranks)).map(drop).and(Err(error)),
+        };
+        let (all, carried) = self.exchange_all(mail, incoming, news);
+        (all, carried.and(made))
+    }
+
+    fn exchange_all(
+        &self,
+        mail: &PartMail,
+        incoming: &mut PartMail,
+        news: [u64; NEWS],
+    ) -> (Vec<[u64; NEWS]>, Result<()>) {
         let start = Instant::now();
         let most = self.most_words.get();
+        let few = most.min(WORDS_IN_SLOT);
         let sent: Vec<&[u32]> = (0..self.ranks).map(|rank| mail.of(rank)).collect();
-        let rounds_here = sent.iter().map(|words| words.len().div_ceil(most)).max().unwrap_or(0);
-        let announced: Vec<u64> = sent.iter().flat_map(|words| [words.len() as u64, rounds_here as u64]).collect();
-        let mut coming = vec![0_u64; 2 * self.ranks];
+        let is_long = |words: &&&[u32]| words.len() > few;
+        let rounds_here = sent.iter().filter(is_long).map(|words| words.len().div_ceil(most)).max().unwrap_or(0);
+        let mut slots = self.slots.borrow_mut();
+        let [going, coming] = &mut *slots;
+        going.clear();
+        for words in &sent {
+            going.extend([words.len() as u64, rounds_here as u64]);
+            going.extend(news);
+            let mut few_words = [0_u64; WORDS_IN_SLOT / 2];
+            if !is_long(&words) {
+                bytemuck::cast_slice_mut(&mut few_words)[..words.len()].copy_from_slice(words);
+            }
+            going.extend(few_words);
+        }
+        coming.resize(SLOT * self.ranks, 0);
         let watched = self.watch.waits();
-        self.communicator.all_to_all_into(&announced[..], &mut coming[..]);
+        self.communicator.all_to_all_into(&going[..], &mut coming[..]);
         let waited = Instant::now();
-        let lengths: Vec<usize> = coming.iter().step_by(2).map(|&words| words as usize).collect();
-        let rounds = coming.iter().skip(1).step_by(2).max().copied().unwrap_or(0) as usize;
+        let lengths: Vec<usize> = coming.chunks_exact(SLOT).map(|slot| slot[0] as usize).collect();
+        let rounds = coming.chunks_exact(SLOT).map(|slot| slot[1]).max().unwrap_or(0) as usize;
+        let all_news = coming.chunks_exact(SLOT).map(|slot| std::array::from_fn(|index| slot[2 + index])).collect();
         let counts: Vec<usize> = sent.iter().map(|words| words.len()).collect();
         let room = incoming.make_room(lengths.iter().copied());
         let carried = match (rounds, room) {
-            (0, room) => room.map(drop),
+            (0, Ok(mut room)) => {
+                for (slot, &length) in coming.chunks_exact(SLOT).zip(&lengths) {
+                    let (words, later) = room.split_at_mut(length);
+                    words.copy_from_slice(&bytemuck::cast_slice(&slot[2 + NEWS..])[..length]);
+                    room = later;
+                }
+                Ok(())
+            }
+            (0, Err(error)) => Err(error),
             (1, Ok(room)) => {
                 self.carry(mail.words(), &counts, room, &lengths);
                 Ok(())
@@ -392,7 +453,7 @@ impl World {
             traffic.wait += (waited - start).as_secs_f64();
             traffic.exchange += waited.elapsed().as_secs_f64();
         });
-        carried
+        (all_news, carried)
     }
 
     /// An exchange in rounds, of pieces that MPI's counts have room for. Without room what comes is left out.

@@ -142,7 +142,12 @@ fn run_graph500(arguments: &BenchArguments) -> Result<ExitCode, Failure> {
 /// Runs it by all ranks of an MPI run; rank 0 prints.
 #[cfg(feature = "mpi")]
 fn graph500_on_ranks(arguments: &BenchArguments, scale: u32, roots: usize) -> Result<ExitCode, Failure> {
-    crate::ranks::run(&arguments.engine, |world, _, devices| {
+    crate::ranks::run(&arguments.engine, false, |world, _, options| {
+        let devices = options.devices;
+        world.agree(match options.parts {
+            warpath_mpi::Parts::Auto => Ok(()),
+            _ => Err(warpath::Error::invalid("`parts=` is not for Graph500, whose ranks have consecutive vertices")),
+        })?;
         world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
         let is_first = world.rank() == 0;
         let mut said = |line: &str| {

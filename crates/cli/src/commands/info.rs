@@ -1,5 +1,8 @@
 //! `warpath info`: what a graph looks like, and what it takes to solve problems on it.
 
+#[cfg(feature = "mpi")]
+mod ranks;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -62,6 +65,9 @@ impl From<ComponentSizes> for Components {
 }
 
 pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
+    if arguments.engine.is_mpi() {
+        return run_on_ranks(&arguments);
+    }
     let common = &arguments.common;
     let setup = Setup::on_engine(common, &arguments.engine)?;
     let Prepared { graph, hierarchy, seconds: load } = setup.load_with_hierarchy(&arguments.graph)?;
@@ -104,6 +110,16 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+#[cfg(feature = "mpi")]
+fn run_on_ranks(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
+    ranks::run(arguments)
+}
+
+#[cfg(not(feature = "mpi"))]
+fn run_on_ranks(_: &InfoArguments) -> Result<ExitCode, Failure> {
+    Err(Failure::without_mpi())
+}
+
 /// The memory that each problem takes beyond the graph, as the solver plans it.
 fn memory_needs(graph: &Graph, solver: &Solver) -> BTreeMap<&'static str, u64> {
     let mut needs = BTreeMap::new();
@@ -123,35 +139,13 @@ fn memory_needs(graph: &Graph, solver: &Solver) -> BTreeMap<&'static str, u64> {
 }
 
 fn show(info: &Info, statistics: &Statistics) -> Table {
-    let number = |value: u64| print::grouped(value.into());
     let mut table = Table::new();
-    table.row("vertices", number(info.vertices));
-    let direction = if info.directed { "directed" } else { "undirected, each edge twice" };
-    table.row("arcs", format!("{} ({direction})", number(info.arcs)));
-    let range = info.weight_range.map_or(String::new(), |(low, high)| format!(" from {low} to {high}"));
-    table.row("weights", format!("{}{range}", info.weights));
+    show_size(&mut table, (info.vertices, info.arcs, info.directed), info.weights, info.weight_range);
     let loops = print::count(info.self_loops, "self-loop", "self-loops");
     let parallel = print::count(info.parallel, "parallel arc", "parallel arcs");
-    table.row("lines", format!("{}, {loops}, {parallel}", number(info.lines)));
-    let degrees = &info.degrees;
-    let (least, greatest) = (number(degrees.least), number(degrees.greatest));
-    table.row(
-        "degrees",
-        format!(
-            "{least} to {greatest}, {:.2} on average, {} isolated",
-            degrees.mean,
-            print::count(degrees.isolated, "vertex", "vertices")
-        ),
-    );
-    let components = |sizes: &Components| {
-        format!("{}, the largest of {}", number(sizes.count), print::count(sizes.largest, "vertex", "vertices"))
-    };
-    table.row("components", components(&info.components));
-    if let Some(sizes) = &info.strong_components {
-        table.row("strong components", components(sizes));
-    }
-    let diameter = print::count(info.estimated_diameter, "edge", "edges");
-    table.row("diameter", format!("about {diameter} (at least; directions ignored)"));
+    table.row("lines", format!("{}, {loops}, {parallel}", print::grouped(info.lines.into())));
+    let strong = info.strong_components.as_ref();
+    show_shape(&mut table, &info.degrees, &info.components, strong, info.estimated_diameter);
     if let Some(hierarchy) = &info.hierarchy {
         table.row("hierarchy", hierarchy.text());
     }
@@ -161,4 +155,47 @@ fn show(info: &Info, statistics: &Statistics) -> Table {
     }
     table.row("time", info.seconds.text());
     table
+}
+
+/// Vertices, arcs and whether they have directions, and weights.
+fn show_size(
+    table: &mut Table,
+    (vertices, arcs, directed): (u64, u64, bool),
+    weights: &str,
+    range: Option<(f64, f64)>,
+) {
+    table.row("vertices", print::grouped(vertices.into()));
+    let direction = if directed { "directed" } else { "undirected, each edge twice" };
+    table.row("arcs", format!("{} ({direction})", print::grouped(arcs.into())));
+    let range = range.map_or(String::new(), |(low, high)| format!(" from {low} to {high}"));
+    table.row("weights", format!("{weights}{range}"));
+}
+
+/// Degrees, components and the diameter.
+fn show_shape(
+    table: &mut Table,
+    degrees: &Degrees,
+    components: &Components,
+    strong: Option<&Components>,
+    estimated_diameter: u64,
+) {
+    let number = |value: u64| print::grouped(value.into());
+    let (least, greatest) = (number(degrees.least), number(degrees.greatest));
+    table.row(
+        "degrees",
+        format!(
+            "{least} to {greatest}, {:.2} on average, {} isolated",
+            degrees.mean,
+            print::count(degrees.isolated, "vertex", "vertices")
+        ),
+    );
+    let text = |sizes: &Components| {
+        format!("{}, the largest of {}", number(sizes.count), print::count(sizes.largest, "vertex", "vertices"))
+    };
+    table.row("components", text(components));
+    if let Some(sizes) = strong {
+        table.row("strong components", text(sizes));
+    }
+    let diameter = print::count(estimated_diameter, "edge", "edges");
+    table.row("diameter", format!("about {diameter} (at least; directions ignored)"));
 }

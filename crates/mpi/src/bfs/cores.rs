@@ -100,6 +100,10 @@ impl Local for OnCores<'_> {
         self.met.tell(graph, 1, mail, |_, _| {})
     }
 
+    fn found(&self) -> Option<u64> {
+        Some(self.next.len() as u64)
+    }
+
     fn receive(&mut self, vertices: &[u32]) -> Result<()> {
         vertices.iter().for_each(|&vertex| self.reach(vertex as usize));
         Ok(())
@@ -111,7 +115,7 @@ impl Local for OnCores<'_> {
             self.frontier_bits.insert(vertex as usize);
         }
         mail.clear();
-        (0..self.graph.partition().ranks()).try_for_each(|rank| {
+        (0..self.graph.ranks()).try_for_each(|rank| {
             let bit =
                 |(place, &vertex): (usize, &u32)| u32::from(self.frontier_bits.contains(vertex as usize)) << place;
             let word = |some: &[u32]| some.iter().enumerate().map(bit).sum::<u32>();

@@ -7,7 +7,8 @@
 //! arcs have to be symmetric, since a vertex looks along the arcs that leave it.
 //!
 //! The direction changes as S. Beamer, K. Asanović and D. Patterson have it: away from the frontier when its arcs are more than a
-//! share of those of unreached vertices, back when it has fewer vertices than a share of all. All ranks decide from the same sums.
+//! share of those of unreached vertices, back when it has fewer vertices than a share of all. All ranks decide from the same sums; while
+//! frontiers are far from the first share, they do not meet to count arcs.
 //!
 //! Work O(V + E) for all ranks, most often far less; in a step the other way a rank sends at most one bit for each ghost that another
 //! rank has of its vertices.
@@ -16,11 +17,13 @@
 //! Distributed memory breadth-first search revisited, MTAAP 2013.
 
 use warpath::Result;
+use warpath::graph::Unit;
 use warpath::parts::PartMail;
 
 use super::{Mail, Search, top_down};
 use crate::algorithm::RankAlgorithm;
 use crate::allocation::filled;
+use crate::graph::PartOfGraph;
 use crate::world::{Outcome, World};
 
 pub(super) const INFO: RankAlgorithm = RankAlgorithm {
@@ -33,6 +36,9 @@ pub(super) const INFO: RankAlgorithm = RankAlgorithm {
 pub(crate) const ARCS_SHARE: u64 = 14;
 pub(crate) const VERTICES_SHARE: u64 = 24;
 
+/// How many times more arcs a small frontier may have than as many vertices have on average.
+pub(crate) const TIMES_MORE_ARCS: f64 = 8.0;
+
 /// The kinds of messages about a frontier.
 const AS_BITS: u32 = 0;
 const AS_PLACES: u32 = 1;
@@ -43,11 +49,22 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
     let mut upward = false;
     let mut before = 0;
     loop {
-        let size = search.size(world)?;
+        match search.bound(world)? {
+            Some(0) => return Ok(()),
+            Some(bound) if !upward && is_small(bound, unexplored, graph) => {
+                search.pass();
+                before = bound;
+                let expanded = top_down::expand(world, search);
+                search.advance(world, expanded);
+                continue;
+            }
+            _ => {}
+        }
+        let (size, passed) = search.size(world)?;
         if size.vertices == 0 {
             return Ok(());
         }
-        unexplored -= size.arcs.min(unexplored);
+        unexplored -= (size.arcs + passed).min(unexplored);
         upward = if upward {
             size.vertices >= graph.vertices() / VERTICES_SHARE || size.vertices > before
         } else {
@@ -57,6 +74,13 @@ pub(super) fn run(world: &World, search: &mut Search<'_>) -> Outcome<()> {
         let expanded = if upward { look_up(world, search) } else { top_down::expand(world, search) };
         search.advance(world, expanded);
     }
+}
+
+/// Whether so many vertices are too few for a step toward the frontier, even if they have some times more arcs than others: then nobody has to count
+/// the arcs.
+fn is_small(vertices: u64, unexplored: u64, graph: &PartOfGraph<Unit>) -> bool {
+    let arcs = vertices as f64 * graph.arcs() as f64 / graph.vertices().max(1) as f64;
+    arcs * TIMES_MORE_ARCS < (unexplored / ARCS_SHARE) as f64
 }
 
 /// Finds the next level from the vertices that are not reached.

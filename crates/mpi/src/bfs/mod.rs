@@ -9,7 +9,7 @@ mod direction_optimizing;
 mod top_down;
 
 use device::Linked;
-pub(crate) use direction_optimizing::{ARCS_SHARE, VERTICES_SHARE};
+pub(crate) use direction_optimizing::{ARCS_SHARE, TIMES_MORE_ARCS, VERTICES_SHARE};
 use warpath::graph::Unit;
 use warpath::parts::{BfsPart, PartMail};
 use warpath::{Error, Result};
@@ -30,6 +30,11 @@ trait Local {
     /// Finds the next level from the frontier: gives owned heads their level, and notes hubs. Fills `mail` with the numbers, at each rank,
     /// of the ghosts that were met for the first time.
     fn expand(&mut self, mail: &mut PartMail) -> Result<()>;
+
+    /// How many owned vertices the step has given a level so far; `None` if that takes as long as a meeting.
+    fn found(&self) -> Option<u64> {
+        None
+    }
 
     /// Gives owned vertices that others met the next level, unless they have one.
     fn receive(&mut self, vertices: &[u32]) -> Result<()>;
@@ -67,7 +72,8 @@ pub(crate) fn search(
         Some(placed) => device::start(placed, graph, sources),
         None => cores::start(graph, sources),
     };
-    let mut search = Search { graph, local: world.agree(local)?, mail: Mail::default(), failure: None };
+    let mut search =
+        Search { graph, local: world.agree(local)?, mail: Mail::default(), failure: None, told: None, passed_arcs: 0 };
     if algorithm.name == direction_optimizing::INFO.name {
         direction_optimizing::run(world, &mut search)?;
     } else {
@@ -83,6 +89,19 @@ struct Search<'g> {
     mail: Mail,
     /// Why this rank can't go on, until the ranks agree on it.
     failure: Option<Error>,
+    /// What the ranks told each other of the next frontier while they exchanged words.
+    told: Option<Told>,
+    /// The arcs of this rank's frontiers that all ranks have not been told of.
+    passed_arcs: u64,
+}
+
+/// What ranks tell each other of a frontier while they exchange words.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    /// At least as many as its vertices: one that several ranks met counts as often.
+    vertices: u64,
+    /// Whether a rank can't go on.
+    failed: bool,
 }
 
 /// What was sent and what came, and bits before they become messages: memory that serves one level after another.
@@ -102,16 +121,33 @@ struct Size {
 }
 
 impl Search<'_> {
-    /// The size of the frontier on all ranks, if all could find it.
-    fn size(&mut self, world: &World) -> Outcome<Size> {
+    /// The size of the frontier on all ranks, if all could find it, and how many arcs frontiers had that were passed since.
+    fn size(&mut self, world: &World) -> Outcome<(Size, u64)> {
         let size = self.local.size();
         let size = self.noted(size).unwrap_or_default();
-        let mut sums = [size.vertices, size.arcs, u64::from(self.failure.is_some())];
+        let passed = std::mem::take(&mut self.passed_arcs);
+        let mut sums = [size.vertices, size.arcs, passed, u64::from(self.failure.is_some())];
         world.reduce_all(Reduction::Sum, &mut sums);
-        if sums[2] > 0 {
-            world.agree(self.failure.take().map_or(Ok(()), Err))?;
-        }
-        Ok(Size { vertices: sums[0], arcs: sums[1] })
+        self.check(world, sums[3] > 0)?;
+        Ok((Size { vertices: sums[0], arcs: sums[1] }, sums[2]))
+    }
+
+    /// An error if a rank can't go on.
+    fn check(&mut self, world: &World, failed: bool) -> Outcome<()> {
+        if failed { world.agree(self.failure.take().map_or(Ok(()), Err)) } else { Ok(()) }
+    }
+
+    /// At least as many as the vertices of the frontier, if the last step told it to all ranks, and a frontier has no hubs.
+    fn bound(&mut self, world: &World) -> Outcome<Option<u64>> {
+        let Some(told) = self.told.take().filter(|_| self.graph.hubs() == 0) else { return Ok(None) };
+        self.check(world, told.failed)?;
+        Ok(Some(told.vertices))
+    }
+
+    /// Leaves the size of the frontier for later.
+    fn pass(&mut self) {
+        let size = self.local.size();
+        self.passed_arcs += self.noted(size).unwrap_or_default().arcs;
     }
 
     /// The next level, which was looked for, becomes the frontier, with the hubs that any rank found.

@@ -1,10 +1,10 @@
 //! Makes each rank's part: arcs go to the owners of their tails, hubs are found and their arcs spread, and heads get their numbers.
 
-use warpath::graph::{DistanceValue, Weight, WeightKind};
+use warpath::graph::{DistanceValue, Weight};
 use warpath::{Error, Result};
 
 use super::rows::{WideRows, push_arc};
-use super::{PartOfGraph, Partition, SortedIds};
+use super::{Deal, PartOfGraph, Partition, Parts, SortedIds};
 use crate::allocation::{make_room, with_capacity};
 use crate::source::Source;
 use crate::words::{pull, push, words_of};
@@ -22,17 +22,19 @@ pub(crate) fn vertices_per_hub(ranks: usize) -> u64 {
 const BITS: usize = 65;
 
 impl<W: Weight> PartOfGraph<W> {
-    /// Draws or reads the graph: each rank a part, which one exchange brings to the owners of the tails. The type of the weights is
-    /// [`Source::weight_kind`].
+    /// Draws or reads the graph: each rank a part, which one exchange brings to the owners of the tails, as `parts` has them. The type of the
+    /// weights is [`Source::weight_kind`].
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`], [`Error::Input`] and [`Error::Io`], on all ranks if on any.
-    pub fn load(world: &World, source: &Source<'_>) -> Outcome<Self> {
-        let partition = source.partition(world)?;
+    pub fn load(world: &World, source: &Source<'_>, parts: Parts) -> Outcome<Self> {
+        let home = source.partition(world)?;
+        let deal = Deal::of(world, source, parts, &home)?;
+        let partition = deal.places();
         let owned = partition.range(world.rank());
         let count = world.agree(in_32_bits(owned.end - owned.start, "vertices of a rank"))?;
-        let arcs = collect::<W>(world, source, &partition)?;
+        let arcs = collect::<W>(world, source, &home, &deal)?;
         let rows = world.agree(WideRows::<W>::sorted(count, &arcs))?;
         drop(arcs);
         let total = world.reduce(Reduction::Sum, rows.heads.len() as u64);
@@ -40,12 +42,12 @@ impl<W: Weight> PartOfGraph<W> {
             check_symmetry(world, &rows, owned.start)?;
         }
         let hubs = find_hubs(world, &rows, owned.start, total, partition.vertices())?;
-        let rows = if hubs.len() > 0 { spread_hubs(world, rows, &hubs, &partition)? } else { rows };
-        let part = number_heads(world, rows, &hubs, &partition);
+        let rows = if hubs.len() > 0 { spread_hubs(world, rows, &hubs, partition)? } else { rows };
+        let part = number_heads(world, rows, &hubs, partition);
         let (ghosts, heads, offsets, weights) = world.agree(part)?;
         let ghost_starts: Vec<usize> =
             partition.starts().iter().map(|start| ghosts.ids().partition_point(|ghost| ghost < start)).collect();
-        let subscribers = world.agree(subscribe(world, &ghosts, &ghost_starts, &partition))?;
+        let subscribers = world.agree(subscribe(world, &ghosts, &ghost_starts, partition))?;
         let place = |vertex: u64| hubs.ids().partition_point(|&hub| hub < vertex);
         Ok(PartOfGraph {
             rank: world.rank(),
@@ -53,7 +55,8 @@ impl<W: Weight> PartOfGraph<W> {
             arcs: total,
             weight_range: weight_range(world, &weights),
             own_hubs: place(owned.start)..place(owned.end),
-            partition,
+            home,
+            deal,
             hubs,
             ghosts,
             ghost_starts,
@@ -72,17 +75,17 @@ fn in_32_bits(number: u64, what: &str) -> Result<usize> {
     }
 }
 
-/// The arcs whose tails this rank owns, as words of messages.
-fn collect<W: Weight>(world: &World, source: &Source<'_>, partition: &Partition) -> Outcome<Vec<u32>> {
-    let mut arcs_of = world.agree(source.arcs_of(world, partition, W::KIND != WeightKind::Unit))?;
+/// The arcs whose tails this rank owns, as words of messages, their heads as places.
+fn collect<W: Weight>(world: &World, source: &Source<'_>, home: &Partition, deal: &Deal) -> Outcome<Vec<u32>> {
+    let mut arcs_of = world.agree(source.arcs_of(world, home, W::KIND))?;
     let mut arcs = Vec::new();
     let mut more = true;
     while world.any(more) {
         let mut outgoing: Vec<Vec<u32>> = vec![Vec::new(); world.ranks()];
         let drawn = if more {
             arcs_of.next_batch(|u, v, weight: W| {
-                let owner = partition.owner(u);
-                push_arc(&mut outgoing[owner], (u - partition.starts()[owner]) as u32, v, weight);
+                let (owner, number) = deal.rank_and_number(u);
+                push_arc(&mut outgoing[owner], number as u32, deal.place_of(v), weight);
             })
         } else {
             Ok(false)

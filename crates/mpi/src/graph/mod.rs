@@ -1,8 +1,9 @@
 //! A rank's part of a graph: the vertices that it owns, the arcs that leave them, and what it knows of other ranks' vertices.
 //!
-//! *Owned vertices* are consecutive ([`Partition`]). The heads of their arcs that other ranks own are *ghosts*: each has a number
-//! here, and its owner knows which ranks have it as a ghost, its *subscribers*. So messages carry 32-bit numbers, and state of a
-//! ghost that arrives is stored without a search.
+//! *Owned vertices* are consecutive, or blocks that went to the ranks in turn ([`deal`]); here they have consecutive *places*. The heads of
+//! their arcs that other ranks own are *ghosts*: each has a number here, and its owner knows which ranks have it as a ghost, its
+//! *subscribers*. So messages carry 32-bit numbers, and state of a ghost that arrives is stored without a search. Results go *home*: each
+//! rank gets those of consecutive vertices ([`Partition`]).
 //!
 //! *Hubs* are the few vertices of the highest degrees. All ranks know every hub, and a hub's arcs are spread: each lies with the
 //! owner of its head. So no rank has the whole row of a hub, and an arc to or from a hub sends no message; after each round the ranks
@@ -13,6 +14,7 @@
 //! empty row and unused state.
 
 mod build;
+mod deal;
 mod partition;
 mod rows;
 mod sorted_ids;
@@ -22,12 +24,15 @@ use std::ops::Range;
 
 pub(crate) use build::{HUB_DEGREE, vertices_per_hub};
 use bytemuck::Pod;
+use deal::Deal;
+pub use deal::Parts;
+pub(crate) use deal::block_for;
 use mpi::datatype::Equivalence;
 pub use partition::Partition;
 use sorted_ids::SortedIds;
 pub(crate) use told::GhostsToTell;
 use warpath::Result;
-use warpath::graph::Weight;
+use warpath::graph::{Unit, Weight};
 use warpath::parts::{PartMail, PartRows};
 
 use crate::allocation::{filled, with_capacity};
@@ -40,12 +45,15 @@ use crate::world::{Outcome, Reduction, World};
 /// use warpath::graph::Unit;
 /// let world = warpath_mpi::World::start(warpath_mpi::DEFAULT_TIMEOUT, &warpath::Control::new()).unwrap();
 /// let source = warpath_mpi::Source::open("kron:20".as_ref(), Default::default()).unwrap();
-/// let part = warpath_mpi::PartOfGraph::<Unit>::load(&world, &source).unwrap();
+/// let part = warpath_mpi::PartOfGraph::<Unit>::load(&world, &source, Default::default()).unwrap();
 /// println!("{} of {} arcs", part.arcs_here(), part.arcs());
 /// ```
 #[derive(Debug)]
 pub struct PartOfGraph<W> {
-    partition: Partition,
+    /// Which vertices each rank gets the results of.
+    home: Partition,
+    /// Which vertices each rank has, and their places.
+    deal: Deal,
     rank: usize,
     directed: bool,
     /// Of all ranks together.
@@ -68,7 +76,7 @@ pub struct PartOfGraph<W> {
 impl<W: Weight> PartOfGraph<W> {
     /// The number of vertices of all ranks.
     pub fn vertices(&self) -> u64 {
-        self.partition.vertices()
+        self.home.vertices()
     }
 
     /// The number of arcs of all ranks; parallel arcs are merged.
@@ -101,20 +109,35 @@ impl<W: Weight> PartOfGraph<W> {
         self.weight_range
     }
 
-    /// Who owns which vertices.
-    pub fn partition(&self) -> &Partition {
-        &self.partition
+    /// Which vertices each rank gets the results of.
+    pub fn home(&self) -> &Partition {
+        &self.home
     }
 
-    /// The vertices that this rank owns.
-    pub fn owned(&self) -> Range<u64> {
-        self.partition.range(self.rank)
+    /// The vertices whose results this rank gets.
+    pub fn at_home(&self) -> Range<u64> {
+        self.home.range(self.rank)
+    }
+
+    /// The vertices of each of the blocks that went to the ranks in turn; `None` if each rank searches what it gets the results of.
+    pub fn block(&self) -> Option<u64> {
+        self.deal.block()
+    }
+
+    /// How many ranks have a part.
+    pub(crate) fn ranks(&self) -> usize {
+        self.home.ranks()
+    }
+
+    /// The places of the vertices that this rank owns.
+    fn places(&self) -> Range<u64> {
+        self.deal.places().range(self.rank)
     }
 
     /// How many vertices this rank owns.
     pub(crate) fn owned_count(&self) -> usize {
-        let owned = self.owned();
-        (owned.end - owned.start) as usize
+        let places = self.places();
+        (places.end - places.start) as usize
     }
 
     /// How many vertices have rows here: owned ones, and hubs.
@@ -157,10 +180,11 @@ impl<W: Weight> PartOfGraph<W> {
 
     /// The number that a vertex of the graph has here, if it has a row here.
     pub(crate) fn number_of(&self, vertex: u64) -> Option<usize> {
-        if let Some(hub) = self.hubs.find(vertex) {
+        let place = self.deal.place_of(vertex);
+        if let Some(hub) = self.hubs.find(place) {
             return Some(self.owned_count() + hub as usize);
         }
-        self.owned().contains(&vertex).then(|| (vertex - self.owned().start) as usize)
+        self.places().contains(&place).then(|| (place - self.places().start) as usize)
     }
 
     /// The numbers of those of some vertices that have rows here.
@@ -172,8 +196,8 @@ impl<W: Weight> PartOfGraph<W> {
     #[inline]
     pub(crate) fn vertex_of(&self, number: usize) -> u64 {
         match number.checked_sub(self.owned_count()) {
-            Some(hub) => self.hubs.ids()[hub],
-            None => self.owned().start + number as u64,
+            Some(hub) => self.deal.vertex_at(self.hubs.ids()[hub]),
+            None => self.deal.vertex_of(self.rank, number as u64),
         }
     }
 
@@ -189,14 +213,14 @@ impl<W: Weight> PartOfGraph<W> {
     /// Whether an owned vertex is a hub, so that its state is that of the hub.
     #[inline]
     pub(crate) fn is_hidden(&self, number: usize) -> bool {
-        !self.own_hubs.is_empty() && self.hubs.find(self.owned().start + number as u64).is_some()
+        !self.own_hubs.is_empty() && self.hubs.find(self.places().start + number as u64).is_some()
     }
 
     /// Copies the state of hubs to where owned vertices have theirs, so that all owned ones are complete.
     pub(crate) fn uncover<T: Copy>(&self, states: &mut [T]) {
         let owned = self.owned_count();
         for hub in self.own_hubs.clone() {
-            let own = (self.hubs.ids()[hub] - self.owned().start) as usize;
+            let own = (self.hubs.ids()[hub] - self.places().start) as usize;
             states[own] = states[owned + hub];
         }
     }
@@ -212,34 +236,34 @@ impl<W: Weight> PartOfGraph<W> {
     }
 
     /// The vertex of the graph that has this state.
-    pub(crate) fn id_of(&self, state: usize) -> u64 {
+    pub(crate) fn vertex_with(&self, state: usize) -> u64 {
         match state.checked_sub(self.rows()) {
-            Some(ghost) => self.ghosts.ids()[ghost],
+            Some(ghost) => self.deal.vertex_at(self.ghosts.ids()[ghost]),
             None => self.vertex_of(state),
         }
     }
 
-    /// The rank that owns a ghost, and its number there.
+    /// The rank that owns a ghost, given as the number of a state, and its number there.
     #[inline]
-    pub(crate) fn home_of(&self, ghost: usize) -> (usize, u32) {
-        let vertex = self.id_of(ghost);
-        let owner = self.partition.owner(vertex);
-        (owner, (vertex - self.partition.starts()[owner]) as u32)
+    pub(crate) fn owner_of(&self, ghost: usize) -> (usize, u32) {
+        let ghost = ghost - self.rows();
+        let owner = self.deal.places().owner(self.ghosts.ids()[ghost]);
+        (owner, self.number_at(owner, ghost))
     }
 
     /// The number that a ghost, counted from the first one, has at the rank that owns it.
     #[inline]
     pub(crate) fn number_at(&self, rank: usize, ghost: usize) -> u32 {
-        (self.ghosts.ids()[ghost] - self.partition.starts()[rank]) as u32
+        (self.ghosts.ids()[ghost] - self.deal.places().starts()[rank]) as u32
     }
 
     /// The part as a device takes it. O(ghosts) memory.
     pub(crate) fn part_rows(&self) -> Result<PartRows<'_>> {
-        let ranks = self.partition.ranks();
+        let ranks = self.ranks();
         let numbers_of = |rank: usize| {
-            let ghosts = &self.ghosts.ids()[self.ghost_starts[rank]..self.ghost_starts[rank + 1]];
+            let ghosts = self.ghost_starts[rank]..self.ghost_starts[rank + 1];
             let mut numbers = with_capacity("numbers of vertices of other ranks", ghosts.len())?;
-            numbers.extend(ghosts.iter().map(|ghost| (ghost - self.partition.starts()[rank]) as u32));
+            numbers.extend(ghosts.map(|ghost| self.number_at(rank, ghost)));
             Ok(numbers)
         };
         Ok(PartRows {
@@ -251,6 +275,34 @@ impl<W: Weight> PartOfGraph<W> {
             // Nobody looks against the direction of arcs.
             subscribers: (0..ranks).map(|rank| if self.directed { &[] } else { self.subscribed_by(rank) }).collect(),
         })
+    }
+
+    /// The same part without weights.
+    pub(crate) fn without_weights(self) -> PartOfGraph<Unit> {
+        PartOfGraph {
+            weights: vec![Unit; self.weights.len()],
+            home: self.home,
+            deal: self.deal,
+            rank: self.rank,
+            directed: self.directed,
+            arcs: self.arcs,
+            weight_range: (0.0, 0.0),
+            hubs: self.hubs,
+            own_hubs: self.own_hubs,
+            ghosts: self.ghosts,
+            ghost_starts: self.ghost_starts,
+            subscribers: self.subscribers,
+            offsets: self.offsets,
+            heads: self.heads,
+        }
+    }
+
+    /// How many arcs leave each of the vertices whose results this rank gets.
+    pub(crate) fn degrees(&self, world: &World) -> Outcome<Vec<u64>> {
+        let mut degrees = world.agree(filled("degrees", self.rows(), 0_u64))?;
+        degrees.iter_mut().enumerate().for_each(|(row, degree)| *degree = self.heads(row).len() as u64);
+        self.reduce_hubs(world, Reduction::Sum, &mut degrees);
+        self.bring_home(world, "degrees", degrees)
     }
 
     /// The weights of the arcs.
@@ -284,6 +336,36 @@ impl<W: Weight> PartOfGraph<W> {
             }
         }
         Ok(())
+    }
+
+    /// Sends the states of owned vertices to the ranks that get them as results; returns those of the vertices whose results this rank gets.
+    /// O(vertices of this rank) words.
+    pub(crate) fn bring_home<T: Pod>(&self, world: &World, what: &str, mut states: Vec<T>) -> Outcome<Vec<T>> {
+        self.uncover(&mut states);
+        states.truncate(self.owned_count());
+        if self.block().is_none() {
+            return Ok(states);
+        }
+        let home = world.agree(filled(what, (self.at_home().end - self.at_home().start) as usize, T::zeroed()));
+        let sent = || {
+            let mut counts = vec![0; self.ranks()];
+            (0..states.len()).for_each(|number| counts[self.home.owner(self.vertex_of(number))] += words_of::<T>());
+            let mut outgoing =
+                counts.into_iter().map(|words| with_capacity(what, words)).collect::<Result<Vec<Vec<u32>>>>()?;
+            for (number, &state) in states.iter().enumerate() {
+                push(&mut outgoing[self.home.owner(self.vertex_of(number))], state);
+            }
+            Ok(outgoing)
+        };
+        let incoming = world.exchange(sent());
+        let (mut home, incoming) = (home?, world.agree(incoming)?);
+        // Each rank has sent its vertices in ascending order.
+        let mut rest: Vec<_> = (0..self.ranks()).map(|rank| incoming.of(rank).chunks_exact(words_of::<T>())).collect();
+        for (state, vertex) in home.iter_mut().zip(self.at_home()) {
+            let words = rest[self.deal.rank_and_number(vertex).0].next();
+            *state = words.map_or(T::zeroed(), pull);
+        }
+        Ok(home)
     }
 
     /// Gives every hub the state that the ranks' states of it make together.

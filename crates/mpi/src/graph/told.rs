@@ -53,7 +53,7 @@ impl GhostsToTell {
             let end = graph.ghosts_of(rank).end - graph.rows();
             self.list.partition_point(|&ghost| (ghost as usize) < end)
         };
-        let ends: Vec<usize> = (0..graph.partition().ranks()).map(end_of).collect();
+        let ends: Vec<usize> = (0..graph.ranks()).map(end_of).collect();
         let begins = || std::iter::once(0).chain(ends.iter().copied());
         let mut room = mail.make_room(begins().zip(&ends).map(|(begin, end)| (end - begin) * words))?;
         for (rank, (begin, &end)) in begins().zip(&ends).enumerate() {

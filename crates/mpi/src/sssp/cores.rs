@@ -1,11 +1,13 @@
 //! A rank's part of a search by delta-stepping, on one core.
 
+use std::cell::Cell;
+
 use warpath::Result;
 use warpath::graph::{DistanceValue, MinPlus, Weight};
 use warpath::parts::PartMail;
 
 use super::Local;
-use super::buckets::{Buckets, Width};
+use super::buckets::{Buckets, NOTHING, Width};
 use crate::allocation::{filled, with_capacity};
 use crate::graph::{GhostsToTell, PartOfGraph};
 use crate::words::{pull, words_of};
@@ -26,6 +28,8 @@ struct OnCores<'g, L: MinPlus> {
     is_settled: Vec<bool>,
     /// The ghosts that came nearer since they were last sent.
     nearer_ghosts: GhostsToTell,
+    /// The lowest bucket that ghosts were sent with last.
+    lowest_sent: u64,
     hub_came_nearer: bool,
 }
 
@@ -49,6 +53,7 @@ pub(super) fn start<'g, L: MinPlus>(
         settled: Vec::new(),
         is_settled: filled("marks of vertices", graph.rows(), false)?,
         nearer_ghosts: GhostsToTell::new(graph.ghosts())?,
+        lowest_sent: NOTHING,
         hub_came_nearer: false,
     };
     for source in graph.rows_of(sources) {
@@ -139,9 +144,22 @@ impl<L: MinPlus> Local<L> for OnCores<'_, L> {
 
     fn collect(&mut self, mail: &mut PartMail) -> Result<()> {
         let (graph, of_ghosts) = (self.graph, &self.distances[self.graph.rows()..]);
+        let least = Cell::new(L::Distance::UNREACHABLE);
         self.nearer_ghosts.tell(graph, 1 + words_of::<L::Distance>(), mail, |ghost, words| {
-            words.copy_from_slice(bytemuck::cast_slice(std::slice::from_ref(&of_ghosts[ghost])));
-        })
+            let distance = of_ghosts[ghost];
+            if distance < least.get() {
+                least.set(distance);
+            }
+            words.copy_from_slice(bytemuck::cast_slice(&[distance]));
+        })?;
+        let least = least.get();
+        self.lowest_sent = if least == L::Distance::UNREACHABLE { NOTHING } else { self.buckets.of(least) };
+        Ok(())
+    }
+
+    fn early_news(&mut self) -> Option<(u64, bool)> {
+        let lowest = self.buckets.lowest().min(self.lowest_sent);
+        Some((lowest, std::mem::take(&mut self.hub_came_nearer)))
     }
 
     fn receive(&mut self, messages: &[u32]) -> Result<()> {

@@ -28,7 +28,7 @@ use super::{Local, cores, device};
 use crate::algorithm::RankAlgorithm;
 use crate::device::Placed;
 use crate::graph::PartOfGraph;
-use crate::world::{Outcome, Reduction, World};
+use crate::world::{NEWS, Outcome, Reduction, World};
 
 pub(super) const INFO: RankAlgorithm = RankAlgorithm {
     name: "delta-stepping",
@@ -141,9 +141,18 @@ where
     /// What the ranks know, if all could go on.
     fn news(&mut self, world: &World) -> Outcome<Met> {
         let news = self.local.news();
-        let (lowest, hub_came_nearer) = self.noted(news).unwrap_or((NOTHING, false));
-        let mut least = [u64::from(self.failure.is_none()), u64::from(!hub_came_nearer), lowest];
+        let mut least = self.told(news);
         world.reduce_all(Reduction::Least, &mut least);
+        self.heard(world, least)
+    }
+
+    /// What this rank tells: the least of all ranks' numbers count.
+    fn told(&mut self, news: Result<(u64, bool)>) -> [u64; NEWS] {
+        let (lowest, hub_came_nearer) = self.noted(news).unwrap_or((NOTHING, false));
+        [u64::from(self.failure.is_none()), u64::from(!hub_came_nearer), lowest]
+    }
+
+    fn heard(&mut self, world: &World, least: [u64; NEWS]) -> Outcome<Met> {
         if least[0] == 0 {
             world.agree(self.failure.take().map_or(Ok(()), Err))?;
         }
@@ -152,24 +161,37 @@ where
 
     /// Sends what came nearer to its owners, and reduces the distances of hubs if any came nearer.
     fn meet(&mut self, world: &World, relaxed: Result<()>) -> Outcome<Met> {
-        let exchanged = self.exchange(world, relaxed);
-        self.noted(exchanged);
-        let met = self.news(world)?;
+        let met = match self.local.linked() {
+            Some(linked) => {
+                let exchanged = linked.exchange(world, relaxed);
+                self.noted(exchanged);
+                self.news(world)?
+            }
+            None => self.exchange(world, relaxed)?,
+        };
         if met.hubs_came_nearer {
             self.reduce_hubs(world);
         }
         Ok(met)
     }
 
-    /// Sends what came nearer to its owners.
-    fn exchange(&mut self, world: &World, relaxed: Result<()>) -> Result<()> {
-        if let Some(linked) = self.local.linked() {
-            return linked.exchange(world, relaxed);
-        }
+    /// Sends what came nearer to its owners. Where a rank can tell at once what it leads to, that goes with the messages.
+    fn exchange(&mut self, world: &World, relaxed: Result<()>) -> Outcome<Met> {
+        let collected = relaxed.and_then(|()| self.local.collect(&mut self.mail.outgoing));
+        let early = self.local.early_news();
+        let is_early = early.is_some();
+        let made = self.noted(collected).ok_or_else(|| Error::invalid("a rank can't go on"));
+        let news = self.told(Ok(early.unwrap_or((NOTHING, false))));
         let Mail { outgoing, incoming } = &mut self.mail;
-        let collected = relaxed.and_then(|()| self.local.collect(outgoing));
-        world.exchange_mail(collected, outgoing, incoming)?;
-        self.local.receive(incoming.words())
+        let (all, carried) = world.exchange_with_news(made, outgoing, incoming, news);
+        let received = carried.and_then(|()| self.local.receive(self.mail.incoming.words()));
+        self.noted(received);
+        if !is_early {
+            return self.news(world);
+        }
+        let least =
+            all.into_iter().fold([u64::MAX; NEWS], |least, news| std::array::from_fn(|k| least[k].min(news[k])));
+        self.heard(world, least)
     }
 
     /// Gives each hub the least distance that any rank found for it.

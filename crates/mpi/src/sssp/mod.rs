@@ -32,6 +32,12 @@ trait Local<L: MinPlus> {
     /// Fills `mail` with the ghosts that came nearer since they were last sent: the number of each at its rank, and its distance.
     fn collect(&mut self, mail: &mut PartMail) -> Result<()>;
 
+    /// The same as [`Local::news`] before messages are taken in that others have collected: a bucket that a message leads to counts here. `None`
+    /// if that takes as long as a meeting.
+    fn early_news(&mut self) -> Option<(u64, bool)> {
+        None
+    }
+
     /// Takes in such messages.
     fn receive(&mut self, messages: &[u32]) -> Result<()>;
 

@@ -172,6 +172,20 @@ fn lists_of_edges_are_shared_out() {
         compare(folder.path(), ranks + 1, &["bfs", &name, "--source", first, "--undirected"], "npy");
     }
     compare(folder.path(), 3, &["components", &name], "csv");
+    // Words as names, in the order in which they appear; some only in comments, or in the lines of some ranks.
+    let words = [
+        lines(200, &|k| format!("v{} v{} {}\n", k * k % 97, k * 31 % 97, k % 9)),
+        format!("# Undirected graph\n# Node: alone\n{}", lines(90, &|k| format!("a{} 07{}\n", k % 7, k % 31))),
+        format!("from,to\n{}", lines(90, &|k| format!("\"x, {}\",{}\n", k % 17, if k == 80 { "Zürich" } else { "5" }))),
+        lines(60, &|k| format!("{k} {}\n", if k == 59 { "the end".replace(' ', "_") } else { (k + 1).to_string() })),
+    ];
+    for ((turn, text), source) in words.iter().enumerate().zip(["v1", "alone", "x, 3", "0"]) {
+        std::fs::write(&path, text).expect("a file");
+        let ranks = 1 + turn % 4;
+        compare(folder.path(), ranks + 1, &["sssp", &name, "--source", source, "--predecessors", "--verify"], "csv");
+        compare(folder.path(), ranks, &["bfs", &name, "--source", source, "--undirected"], "npy");
+        compare(folder.path(), 3, &["components", &name], "csv");
+    }
     std::fs::write(&path, &texts[4]).expect("a file");
     compare(folder.path(), 3, &["sssp", &name, "--source", "0", "--weights", "random:1..9"], "csv");
     compare(
@@ -222,6 +236,21 @@ fn answers_are_printed_once() {
     let (_, out, error) = output_of(&mut launch(Role::Command, 2, &["components", "grid:9x9", "--engine", "mpi"]));
     assert!(out.contains("1 weakly connected") && out.contains("1 of 81 vertices"), "{out}{error}");
     assert!(out.contains("2 ranks, which sent "), "{out}{error}");
+    let info = ["info", "grid:9x9,weights=2..2", "--engine", "mpi"];
+    let (_, out, error) = output_of(&mut launch(Role::Command, 3, &info));
+    for part in [
+        "vertices    81\n",
+        "u32 from 2 to 2",
+        "2 to 4, 3.56 on average, 0 vertices isolated",
+        "about 16 edges",
+        "3 ranks",
+    ] {
+        assert!(out.contains(part), "{part}: {out}{error}");
+    }
+    let (_, out, error) = output_of(launch(Role::Command, 2, &info).arg("--json"));
+    for part in ["\"engine\":\"mpi\"", "\"components\":{\"count\":1,\"largest\":81}", "\"estimated_diameter\":16"] {
+        assert!(out.contains(part), "{part}: {out}{error}");
+    }
     let pairs = ["apsp", "grid:5x5", "--engine", "mpi", "--verify"];
     let (_, out, error) = output_of(&mut launch(Role::Command, 2, &pairs));
     assert!(out.contains("625 of 625 pairs, farthest 8, sum 2000, verified"), "{out}{error}");
@@ -246,7 +275,7 @@ fn bad_requests_get_one_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let [text, words] = ["graph.gml", "words.txt"].map(|name| folder.path().join(name));
     std::fs::write(&text, "graph [\n]\n").expect("a file");
-    std::fs::write(&words, "0 1\n1 2\n2 b\n").expect("a file");
+    std::fs::write(&words, "0 1\n1 b\n2\n").expect("a file");
     let words = words.display().to_string();
     let (text, missing) = (text.display().to_string(), folder.path().join("no.wpg").display().to_string());
     let csv = folder.path().join("out.csv").display().to_string();
@@ -282,7 +311,16 @@ fn bad_requests_get_one_error() {
         (search("grid:3x3", &["--output", "x.txt"]), "ranks write a .csv or a .npy"),
         (search("grid:3x3", &["--output", "/dev/null"]), "ranks write a .csv or a .npy"),
         (search("grid:3x3", &["--plan", "--ranks", "2", "--algorithm", "x"]), "ranks have no algorithm `x`"),
-        (words_of("apsp grid:3x3 --engine mpi:cuda,messages=nccl"), "`messages=nccl` is for searches"),
+        (
+            words_of("apsp grid:3x3 --engine mpi:cuda,messages=nccl"),
+            "`messages=nccl` is for searches, not for all pairs",
+        ),
+        (words_of("info grid:3x3 --engine mpi:cuda"), "ranks find statistics on their cores"),
+        (words_of("components grid:3x3 --engine mpi:parts=4"), "`parts=` is for searches, not for components"),
+        (
+            words_of("bfs grid:3x3 --source 0 --engine mpi:parts=3"),
+            "`parts=N` for blocks of N vertices, a power of two",
+        ),
         (words_of("components grid:3x3 --strong --engine mpi"), "`--strong` is not possible with `--engine mpi`"),
         (words_of("components grid:3x3 --engine cuda"), "components are found by `cpu` or `mpi`, not by `cuda`"),
         (words_of("path grid:3x3 0 8 --k 2 --engine mpi"), "`--k` is not possible with `--engine mpi`"),

@@ -12,8 +12,8 @@ use warpath::graph::{
 use warpath::tables::write_npy;
 use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
 use warpath_mpi::{
-    Failed, MatrixFile, PartOfGraph, Problem, RankDevices, RankMessages, Search, SharedMatrix, Source, Weighting,
-    World, all_pairs, components, floyd_warshall,
+    Failed, MatrixFile, PartOfGraph, Parts, Problem, RankDevices, RankMessages, Search, SharedMatrix, Source,
+    Weighting, World, all_pairs, components, floyd_warshall, statistics,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -61,6 +61,7 @@ pub(crate) fn as_rank() {
             }
         }
         check_components(&world, &name, &graph);
+        check_statistics(&world, &name, &graph);
         if index % 4 == 0 {
             check_all_pairs(&world, &name, &graph);
         }
@@ -156,15 +157,20 @@ fn sources_of(graph: &Graph, turn: usize) -> Vec<VertexId> {
     }
 }
 
+/// How vertices are shared out, by turns.
+const PARTS: [Parts; 4] = [Parts::Auto, Parts::Consecutive, Parts::Blocks(1), Parts::Blocks(4)];
+
 /// All searches on a graph, beside those of one machine.
 fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>, sources: &[VertexId]) {
     let solver = Solver::builder(graph.clone()).threads(1).open().expect("a solver");
     for problem in [Problem::Bfs, Problem::Sssp] {
         for algorithm in problem.algorithms() {
+            let parts = PARTS[(graph.arcs() + algorithm.name.len()) % PARTS.len()];
             let search = Search {
                 algorithm: Some(algorithm.name.to_owned()),
                 predecessors: true,
                 devices: devices(),
+                parts,
                 ..Search::new(problem, sources.iter().map(|&source| source.into()).collect()).verified()
             };
             let found = search.run(world, source);
@@ -178,7 +184,11 @@ fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>,
                 Problem::Sssp => solver.solve(Sssp::from(sources)),
             };
             let tree = tree.expect("a tree");
-            let what = format!("{name}, {} from {sources:?} on {} ranks", algorithm.name, world.ranks());
+            let ranks = world.ranks();
+            let what = format!("{name}, {} from {sources:?} on {ranks} ranks, {parts:?}", algorithm.name);
+            if let Parts::Blocks(block) = parts {
+                assert_eq!(found.block, Some(block), "{what}");
+            }
             assert_eq!(found.gpu.is_some(), devices() == RankDevices::Cuda, "{what}");
             assert_eq!(found.arcs, graph.arcs() as u64, "{what}");
             assert_eq!(found.reached, tree.reached(), "{what}");
@@ -209,7 +219,8 @@ fn check_searches(world: &World, name: &str, graph: &Graph, source: &Source<'_>,
 
 /// The components of all ranks are those of one machine, with the same numbers.
 fn check_components(world: &World, name: &str, graph: &Graph) {
-    let part = PartOfGraph::<Unit>::load(world, &Source::of(graph)).expect("a part");
+    let parts = PARTS[graph.arcs() % PARTS.len()];
+    let part = PartOfGraph::<Unit>::load(world, &Source::of(graph), parts).expect("a part");
     let found = components(world, &part).unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
     let expected = weakly_connected_components(graph).expect("components");
     let own = found.owned.start as usize..found.owned.end as usize;
@@ -220,6 +231,22 @@ fn check_components(world: &World, name: &str, graph: &Graph) {
     sizes.sort_unstable();
     let of_ranks = found.sizes.iter().flat_map(|&(size, count)| std::iter::repeat_n(size, count as usize));
     assert!(of_ranks.eq(sizes), "{name}");
+}
+
+/// The statistics of all ranks are those of one machine; of the diameter they may have another bound.
+fn check_statistics(world: &World, name: &str, graph: &Graph) {
+    let found = statistics(world, Source::of(graph), None).unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
+    let expected = graph.statistics(&Control::new()).expect("statistics");
+    assert_eq!((found.vertices, found.arcs), (expected.vertices, expected.arcs), "{name}");
+    assert_eq!(found.weight_range, expected.weight_range, "{name}");
+    let degrees = &expected.degrees;
+    assert_eq!((found.least_degree, found.greatest_degree), (degrees.least, degrees.greatest), "{name}");
+    assert_eq!((found.isolated, &found.histogram), (degrees.isolated, &degrees.histogram), "{name}");
+    let components = expected.weak_components;
+    assert_eq!((found.components, found.largest_component), (components.count, components.largest), "{name}");
+    // Both lie between half of the diameter and the diameter.
+    let (one, other) = (found.estimated_diameter, expected.estimated_diameter);
+    assert!(one <= 2 * other && other <= 2 * one, "{name}: {one} and {other}");
 }
 
 /// The matrix of all ranks is that of one machine, byte for byte.

@@ -3,13 +3,18 @@
 use warpath::generate::WeightRange;
 use warpath_mpi::{Problem, RankDevices, RankFacts, Search, Source, Weighting, World, predict, predict_by_weights};
 
-/// Runs on every rank; rank 0 prints what was sent and what was predicted, which may differ by a tenth.
+/// Runs on every rank; rank 0 prints what was sent and what was predicted, which may differ by a tenth, or by one frontier
+/// that is counted and a few messages.
 pub(crate) fn as_rank() {
     let world = World::start(std::time::Duration::from_secs(120), &warpath::Control::new()).expect("MPI starts");
     let scale = 12 + world.ranks().ilog2();
-    for specification in
-        [format!("kron:{scale}"), format!("uniform:{scale}"), format!("grid:{}x64", 32 * world.ranks())]
-    {
+    let grid = |rows: usize| format!("grid:{}x64", rows * world.ranks());
+    let mut specifications = vec![format!("kron:{scale}"), format!("uniform:{scale}"), grid(32)];
+    if world.ranks() <= 4 {
+        // In blocks of 1,024 vertices for the ranks in turn.
+        specifications.push(grid(64));
+    }
+    for specification in specifications {
         // The first levels from the vertex of highest degree are large enough for expectations.
         let graph = warpath::generate(&specification).expect("a graph");
         let vertices = 0..graph.vertices() as u32;
@@ -22,9 +27,19 @@ pub(crate) fn as_rank() {
         };
         let degree = graph.degree(hub) as f64;
         let predicted = predict(&specification, world.ranks(), degree).expect("a prediction");
+        // Few messages are counted one by one.
+        let few = 1.0 + 0.5 * (world.ranks() - 1) as f64;
         let mut facts = vec![
-            ("ghosts", mean(&all, |facts| facts.part.ghosts), predicted.ghosts),
-            ("bytes sent", mean(&all, |facts| facts.traffic.bytes), predicted.bytes),
+            ("ghosts", mean(&all, |facts| facts.part.ghosts), predicted.ghosts, 0.0),
+            ("bytes sent", mean(&all, |facts| facts.traffic.bytes), predicted.bytes, 0.0),
+            ("messages", mean(&all, |facts| facts.traffic.messages), predicted.messages, few),
+            (
+                "bytes given to reductions",
+                mean(&all, |facts| facts.traffic.reduced_bytes),
+                predicted.reduced_bytes,
+                32.0,
+            ),
+            ("meetings", mean(&all, |facts| facts.traffic.meetings), predicted.meetings, 1.0),
         ];
         // By weights ghosts of grids are told of again and again within one wide bucket.
         if !specification.starts_with("grid") {
@@ -34,12 +49,12 @@ pub(crate) fn as_rank() {
             let all = search.run(&world, &source).and_then(|found| found.of_all_ranks(&world)).expect("an answer");
             let predicted =
                 predict_by_weights(&specification, world.ranks(), degree, weights).expect("a prediction by weights");
-            facts.push(("bytes sent by weights", mean(&all, |facts| facts.traffic.bytes), predicted.bytes));
+            facts.push(("bytes sent by weights", mean(&all, |facts| facts.traffic.bytes), predicted.bytes, 0.0));
         }
-        for (what, sent, model) in facts.into_iter().filter(|_| world.rank() == 0) {
+        for (what, sent, model, slack) in facts.into_iter().filter(|_| world.rank() == 0) {
             let off = 100.0 * (model / sent - 1.0);
             println!("{specification}, {} ranks: {what} {sent:.0}, predicted {model:.0}, {off:+.1} %", world.ranks());
-            assert!(off.abs() <= 10.0, "{specification}");
+            assert!(off.abs() <= 10.0 || (model - sent).abs() <= slack, "{specification}");
         }
     }
 }

@@ -8,8 +8,8 @@ use warpath::formats::{PartialFile, check_output};
 use warpath::graph::WeightKind;
 use warpath::{Apsp, Control, Engine, Error, Solver};
 use warpath_mpi::{
-    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, RankMessages, RankPlan, SharedMatrix, Source, World,
-    all_pairs, floyd_warshall,
+    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, RankPlan, SharedMatrix, Source, World, all_pairs,
+    floyd_warshall,
 };
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
@@ -18,7 +18,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print::{self, Table};
-use crate::ranks;
+use crate::ranks::{self, Options};
 use crate::setup::{Prepared, Setup, inputs, start_threads};
 
 /// The answer as JSON.
@@ -55,19 +55,14 @@ struct RanksFacts {
 }
 
 pub(super) fn run(arguments: &ApspArguments) -> Result<ExitCode, Failure> {
-    ranks::run(&arguments.solving.engine.engine, |world, control, devices| on_ranks(arguments, world, control, devices))
+    let (engine, as_json) = (&arguments.solving.engine.engine, arguments.solving.common.json);
+    ranks::run(engine, as_json, |world, control, options| on_ranks(arguments, world, control, options))
 }
 
-fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, devices: RankDevices) -> Outcome<()> {
-    let (solving, is_first) = (&arguments.solving, world.rank() == 0);
+fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options: Options) -> Outcome<()> {
+    let (solving, devices, is_first) = (&arguments.solving, options.devices, world.rank() == 0);
     world.agree(check(arguments))?;
-    let options = world.agree(ranks::Options::of(&solving.engine.engine).map_err(Failure::into_error))?;
-    world.agree(match options.messages {
-        RankMessages::Nccl => {
-            Err(Error::invalid("`messages=nccl` is for searches; all pairs send no messages between GPUs"))
-        }
-        RankMessages::Mpi => Ok(()),
-    })?;
+    world.agree(options.refuse_those_of_searches("all pairs"))?;
     let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
     let file = world.agree(created.transpose())?;
     let matrix = SharedMatrix {

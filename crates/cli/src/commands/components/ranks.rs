@@ -9,7 +9,7 @@ use warpath::graph::{Distances, Unit, VertexId};
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error};
 use warpath_mpi::{
-    Names, Outcome, PartOfGraph, RankComponents, RankDevices, RankPlan, World, components, write_together,
+    Names, Outcome, PartOfGraph, Parts, RankComponents, RankDevices, RankPlan, World, components, write_together,
 };
 
 use super::{ComponentsFound, OfSize, show};
@@ -19,7 +19,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print;
-use crate::ranks;
+use crate::ranks::{self, Options};
 use crate::setup::{inputs, start_threads};
 
 /// The answer as JSON.
@@ -42,12 +42,15 @@ struct RanksFacts {
 }
 
 pub(super) fn run(arguments: &ComponentsArguments) -> Result<ExitCode, Failure> {
-    ranks::run(&arguments.engine, |world, control, devices| on_ranks(arguments, world, control, devices))
+    ranks::run(&arguments.engine, arguments.common.json, |world, control, options| {
+        on_ranks(arguments, world, control, options)
+    })
 }
 
-fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control, devices: RankDevices) -> Outcome<()> {
+fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control, options: Options) -> Outcome<()> {
     let is_first = world.rank() == 0;
-    world.agree(match devices {
+    world.agree(options.refuse_those_of_searches("components"))?;
+    world.agree(match options.devices {
         RankDevices::Cuda => Err(Error::invalid("ranks find components on their cores, not on GPUs")),
         RankDevices::Auto | RankDevices::Cpu => Ok(()),
     })?;
@@ -60,7 +63,7 @@ fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control, d
     let planned = RankPlan::of_components(world, &source, arguments.common.memory)?;
     world.agree(planned.check())?;
     let start = Instant::now();
-    let graph = PartOfGraph::<Unit>::load(world, &source)?;
+    let graph = PartOfGraph::<Unit>::load(world, &source, Parts::Consecutive)?;
     let load = start.elapsed().as_secs_f64();
     let found = components(world, &graph)?;
     let start = Instant::now();

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use warpath::{Control, Error};
-use warpath_mpi::{Found, Names, Outcome, Problem, RankDevices, Search, World};
+use warpath_mpi::{Found, Names, Outcome, Problem, Search, World};
 
 use super::shown_name;
 use crate::answer::{GraphFacts, PeakBytes, Times};
@@ -12,7 +12,7 @@ use crate::arguments::PathArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
-use crate::ranks;
+use crate::ranks::{self, Options};
 use crate::setup::start_threads;
 
 /// The answer as JSON.
@@ -44,9 +44,8 @@ pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
     let (Some(from), Some(to)) = (&arguments.from, &arguments.to) else {
         return Err(Failure::usage("`--pairs` is not possible with `--engine mpi`"));
     };
-    ranks::run(&arguments.solving.engine.engine, |world, control, devices| {
-        on_ranks(arguments, (from, to), world, control, devices)
-    })
+    let (engine, as_json) = (&arguments.solving.engine.engine, arguments.solving.common.json);
+    ranks::run(engine, as_json, |world, control, options| on_ranks(arguments, (from, to), world, control, options))
 }
 
 fn on_ranks(
@@ -54,7 +53,7 @@ fn on_ranks(
     (from, to): (&str, &str),
     world: &World,
     control: &Control,
-    devices: RankDevices,
+    options: Options,
 ) -> Outcome<()> {
     world.agree(check(arguments))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
@@ -66,7 +65,8 @@ fn on_ranks(
         predecessors: true,
         verify: arguments.verify,
         memory: arguments.solving.common.memory,
-        devices,
+        devices: options.devices,
+        parts: options.parts,
         ..Search::new(Problem::Sssp, vec![ends[0]])
     };
     let found = search.run(world, &source)?;

@@ -13,9 +13,7 @@ use warpath::graph::{Distances, Labels, VertexId};
 use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error, ReadOptions};
-use warpath_mpi::{
-    Failed, Found, Names, Outcome, PartFacts, Problem, RankDevices, RankPlan, Search, SharedFile, Source, World,
-};
+use warpath_mpi::{Failed, Found, Names, Outcome, PartFacts, Problem, RankPlan, Search, SharedFile, Source, World};
 
 use super::SearchCommand;
 use super::found::{EachSearch, Found as Shown};
@@ -28,19 +26,18 @@ use crate::ranks::{self, Options};
 use crate::setup::{inputs, start_threads};
 use crate::vertex_lists::{for_each_name, unknown};
 
-/// Runs the search on all ranks. Ranks but the one that reports an error end silently, with the same code.
+/// Runs the search on all ranks.
 pub(super) fn run(command: &SearchCommand<'_>, algorithm: Option<&str>) -> Result<ExitCode, Failure> {
     if let Some(count) = command.solving.plan.ranks {
         check(command)?;
         let source = turned(command, ranks::source_of_absent(command.graph)?);
-        let devices = Options::of(&command.solving.engine.engine)?.devices;
-        let search = Search { algorithm: algorithm.map(str::to_owned), devices, ..request(command, Vec::new()) };
+        let options = Options::of(&command.solving.engine.engine)?;
+        let search = Search { algorithm: algorithm.map(str::to_owned), ..request(command, options, Vec::new()) };
         absent::print_plan(command, &search, &source, count)?;
         return Ok(ExitCode::SUCCESS);
     }
-    ranks::run(&command.solving.engine.engine, |world, control, devices| {
-        on_ranks(command, algorithm, world, control, devices)
-    })
+    let (engine, as_json) = (&command.solving.engine.engine, command.solving.common.json);
+    ranks::run(engine, as_json, |world, control, options| on_ranks(command, algorithm, world, control, options))
 }
 
 fn on_ranks(
@@ -48,7 +45,7 @@ fn on_ranks(
     algorithm: Option<&str>,
     world: &World,
     control: &Control,
-    devices: RankDevices,
+    options: Options,
 ) -> Outcome<()> {
     let is_first = world.rank() == 0;
     world.agree(check(command))?;
@@ -66,8 +63,7 @@ fn on_ranks(
         targets: targets.clone(),
         cutoff: world.agree(cutoff(command))?,
         algorithm: algorithm.map(str::to_owned),
-        devices,
-        ..request(command, sources)
+        ..request(command, options, sources)
     };
     if command.solving.plan.plan {
         world.agree(search.check(&source))?;
@@ -174,12 +170,14 @@ struct Origin<'a> {
 }
 
 /// What is asked for beside targets, a cutoff and an algorithm.
-fn request(command: &SearchCommand<'_>, sources: Vec<u64>) -> Search {
+fn request(command: &SearchCommand<'_>, options: Options, sources: Vec<u64>) -> Search {
     let problem = if command.ignores_weights { Problem::Bfs } else { Problem::Sssp };
     Search {
         predecessors: command.search.needs_predecessors(),
         verify: command.search.verify,
         memory: command.solving.common.memory,
+        devices: options.devices,
+        parts: options.parts,
         ..Search::new(problem, sources)
     }
 }
@@ -380,6 +378,8 @@ struct Ranks {
     on_gpus: bool,
     /// What carried the messages: `mpi` or `nccl`.
     carried_by: &'static str,
+    /// The vertices of each of the blocks that the ranks searched in turn; none if they searched consecutive vertices.
+    block: Option<u64>,
     /// Where the time of the search went, on average.
     mean_seconds: SearchSeconds,
     /// The rank that computed longest.
@@ -432,6 +432,7 @@ impl Ranks {
             count: all.len(),
             on_gpus: found.gpu.is_some(),
             carried_by: if found.gpu.is_some() && world.is_linked() { "nccl" } else { "mpi" },
+            block: found.block,
             mean_seconds: SearchSeconds {
                 compute: mean(|seconds| seconds.compute),
                 exchange: mean(|seconds| seconds.exchange),

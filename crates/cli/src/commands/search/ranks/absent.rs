@@ -47,9 +47,12 @@ pub(super) fn print_plan(
     table.row("ranks", format!("{}; below is what each takes", print::grouped(ranks.into())));
     if let Some(traffic) = traffic {
         let [load, search] = [traffic.load_bytes, traffic.bytes].map(print::bytes);
-        let reduced = traffic.levels.as_ref();
-        let reduced = reduced.map_or(String::new(), |of| format!(", {} to reductions", print::bytes(of.reduced_bytes)));
-        table.row("sends", format!("{load} while loading, {search} in a search{reduced}"));
+        let more = |of: &OfLevels| {
+            let messages = print::count(of.messages, "message", "messages");
+            format!(", in {messages}, {} to reductions", print::bytes(of.reduced_bytes))
+        };
+        let more = traffic.levels.as_ref().map_or(String::new(), more);
+        table.row("sends", format!("{load} while loading, {search} in a search{more}"));
         if let Some(OfLevels { meetings, levels, .. }) = traffic.levels {
             let [meetings, levels] = [meetings, levels].map(|count| print::grouped(count.into()));
             table.row("meets", format!("{meetings} times in a search of {levels} levels"));
@@ -77,6 +80,7 @@ struct Traffic {
 /// What is predicted of a breadth-first search alone.
 #[derive(Debug, Serialize)]
 struct OfLevels {
+    messages: u64,
     reduced_bytes: u64,
     meetings: u64,
     levels: u64,
@@ -90,6 +94,7 @@ impl From<Predicted> for Traffic {
             load_bytes: predicted.load_bytes as u64,
             bytes: predicted.bytes as u64,
             levels: Some(OfLevels {
+                messages: predicted.messages as u64,
                 reduced_bytes: predicted.reduced_bytes as u64,
                 meetings: predicted.meetings as u64,
                 levels: predicted.levels as u64,
