@@ -18,7 +18,7 @@ use warpath::problems::Problem;
 use warpath::{Error, Result};
 
 /// All suites, in the order in which they are listed.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 10] = [
     (
         "harish-narayanan",
         concat!(
@@ -33,6 +33,7 @@ const FILES: [(&str, &str); 9] = [
     ("pathak", include_str!("../suites/pathak.toml")),
     ("gap", include_str!("../suites/gap.toml")),
     ("peers", include_str!("../suites/peers.toml")),
+    ("parallel", include_str!("../suites/parallel.toml")),
     ("hierarchies", include_str!("../suites/hierarchies.toml")),
     ("hierarchies-large", include_str!("../suites/hierarchies-large.toml")),
 ];

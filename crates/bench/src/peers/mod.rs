@@ -1,11 +1,10 @@
 //! Other programs, run on the same graph with the same sources and weights; their answers are compared.
 //!
 //! [`linked`] are Rust packages, built in with the feature `peers` and run by [`worker`]s; [`python`] are Python packages, run by a small
-//! script that reports which are installed; [`gap`] are the programs of the GAP benchmark suite. The clock covers the
+//! script that reports which are installed; [`programs`] are those of GAP, Wasp and PASGAL. The clock covers the
 //! search on a graph that the peer has prepared in its own form. A missing peer gets a row that says so. Peers that prepare
 //! a graph for many questions are in [`crate::jobs`].
 
-mod gap;
 #[cfg(feature = "peers")]
 pub(crate) mod link;
 mod linked;
@@ -13,6 +12,7 @@ pub(crate) mod messages;
 #[cfg(feature = "peers")]
 pub(crate) mod packages;
 mod process;
+mod programs;
 mod python;
 pub(crate) mod runner;
 mod worker;
@@ -29,11 +29,13 @@ use crate::measure::{Outcome, References, Task, Watch};
 use crate::results::{Clock, Spread, Status, Times};
 
 /// All peers.
-pub const NAMES: [&str; 13] = [
+pub const NAMES: [&str; 15] = [
     "petgraph",
     "rustworkx-core",
     "graph",
     "gap",
+    "wasp",
+    "pasgal",
     "scipy",
     "networkx",
     "igraph",
@@ -52,30 +54,37 @@ pub struct Tools {
     pub python: PathBuf,
     /// The folder of GAP's programs.
     pub gap: Option<PathBuf>,
+    /// The folder of Wasp, with its programs in `build/`.
+    pub wasp: Option<PathBuf>,
+    /// The folder of PASGAL.
+    pub pasgal: Option<PathBuf>,
     /// The program, with its arguments, that calls `serve` with the path that follows them; `None` if no packages are
     /// linked in.
     pub worker: Option<Vec<OsString>>,
 }
 
 impl Tools {
-    /// Reads the environment: `$WARPATH_PYTHON`, `python3` if it is not set, and `$GAPBS`. There is no worker.
+    /// Reads the environment: `$WARPATH_PYTHON`, `python3` if it is not set, `$GAPBS`, `$WASP` and `$PASGAL`. There is no worker.
     pub fn from_environment() -> Self {
         Tools {
             python: std::env::var_os("WARPATH_PYTHON").map_or_else(|| "python3".into(), PathBuf::from),
             gap: std::env::var_os("GAPBS").map(PathBuf::from),
+            wasp: std::env::var_os("WASP").map(PathBuf::from),
+            pasgal: std::env::var_os("PASGAL").map(PathBuf::from),
             worker: None,
         }
     }
 
-    /// These places, and the program of the tests as a worker.
+    /// These places, of which all programs have one, and the program of the tests as a worker.
     #[cfg(test)]
-    pub(crate) fn for_tests(python: PathBuf, gap: Option<PathBuf>) -> Self {
+    pub(crate) fn for_tests(python: PathBuf, folder: Option<PathBuf>) -> Self {
         let worker = || {
             let program = std::env::current_exe().unwrap().into();
             let arguments = ["--ignored", "--exact", "--nocapture", "serve::tests::work"].map(OsString::from);
             [vec![program], arguments.to_vec()].concat()
         };
-        Tools { python, gap, worker: cfg!(feature = "peers").then(worker) }
+        let [gap, wasp, pasgal] = [folder.clone(), folder.clone(), folder];
+        Tools { python, gap, wasp, pasgal, worker: cfg!(feature = "peers").then(worker) }
     }
 }
 
@@ -108,8 +117,10 @@ pub(crate) fn measure(
     let peered = match peer {
         "petgraph" | "rustworkx-core" | "graph" => linked::run(task, peer, tools, workers, (references, &watch)),
         "fast_paths" | "routingkit-cch" => Ok(Some(Err("compared in jobs alone: the suite `hierarchies`".into()))),
-        "gap" => gap::run(task, tools, references, &watch),
-        _ => python::run(task, peer, tools, references, &watch),
+        _ => match programs::run(task, peer, tools, references, &watch) {
+            Some(answer) => answer,
+            None => python::run(task, peer, tools, references, &watch),
+        },
     };
     match peered {
         Ok(Some(Ok(peered))) if !peered.samples.is_empty() => Ok(Outcome {
@@ -164,6 +175,10 @@ mod tests {
     use crate::{Options, Suite, run};
 
     fn peers(tools: Tools) -> Results {
+        suite("peers", tools)
+    }
+
+    fn suite(name: &str, tools: Tools) -> Results {
         let options = Options {
             quick: true,
             engine: Engine::Cpu,
@@ -177,7 +192,7 @@ mod tests {
             resume: false,
             tools,
         };
-        run(&Suite::named("peers").unwrap(), &options, &Control::new(), &mut |_| ()).unwrap()
+        run(&Suite::named(name).unwrap(), &options, &Control::new(), &mut |_| ()).unwrap()
     }
 
     fn program(path: &Path, text: &str) {
@@ -273,6 +288,69 @@ mod tests {
         std::fs::create_dir(&inner).unwrap();
         std::fs::copy(folder.path().join("bfs"), inner.join("bfs")).unwrap();
         assert_eq!(of_gap(&peers(of_folder(&inner))).algorithm, row.algorithm);
+    }
+
+    /// Answers in turn, one for each search that is verified.
+    const IN_TURN: &str = r#"
+        place=$(dirname "$0")/turn
+        turn=$(cat "$place" 2>/dev/null || echo 0)
+        case " $* " in *" -v "*) echo $((turn + 1)) >"$place";; esac"#;
+
+    #[test]
+    fn programs_of_wasp_and_pasgal_are_held_to_what_they_tell() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = || Tools::for_tests("/nowhere/python".into(), Some(folder.path().to_owned()));
+        for place in ["build/src", "src/SSSP"] {
+            std::fs::create_dir_all(folder.path().join(place)).unwrap();
+        }
+        let of = |results: &Results, series: &str, graph: &str| {
+            let is_it = |row: &&crate::results::Row| {
+                (row.series.as_str(), row.problem.as_str(), row.graph.as_str()) == (series, "sssp", graph)
+            };
+            results.rows.iter().find(is_it).unwrap().clone()
+        };
+        let before = suite("parallel", tools());
+        assert_eq!(of(&before, "Wasp", "kron").status, Status::Unavailable);
+        let answers = of(&before, "Warpath on the CPU", "kron").answers;
+        // With a greatest distance that is too large by `wrong`.
+        let write = |wrong: u64| {
+            let (mut wasp, mut pasgal) = (format!("{IN_TURN}\ncase $turn in"), format!("{IN_TURN}\ncase $turn in"));
+            for (turn, answer) in answers.iter().enumerate() {
+                let (reached, sum) = (answer.reached, answer.sum.parse::<u64>().unwrap());
+                let greatest = answer.greatest.as_ref().unwrap().parse::<u64>().unwrap();
+                wasp += &format!(
+                    "\n{turn}) echo 'SSSP Tree reaches {reached} nodes'; echo 'Max dist {}';;",
+                    greatest + wrong
+                );
+                // As many distances, with this sum and this greatest one.
+                let (each, more) = ((sum - greatest) / (reached - 1), (sum - greatest) % (reached - 1));
+                pasgal += &format!(
+                    "\n{turn}) (echo 4294967295; echo {}; yes {} | head -n {more}; yes {each} | head -n {}) >sssp.out;;",
+                    greatest + wrong,
+                    each + 1,
+                    reached - 1 - more
+                );
+            }
+            wasp += "\nesac\necho 'Read Time:           0.25000'\nwhile [ \"$1\" != -n ]; do shift; done\n\
+                     for trial in $(seq \"$2\"); do echo 'External Trial Time: 0.00100'; done\n\
+                     echo 'Verification:           PASS'";
+            pasgal += "\nesac\necho 'Warmup Round: 0.5'\n\
+                       for round in 0 1 2 3 4; do echo \"Round $round: 0.00200\"; done\necho 'Passed!'";
+            program(&folder.path().join("build/src/sssp-int32"), &wasp);
+            program(&folder.path().join("src/SSSP/sssp"), &pasgal);
+        };
+        for (wrong, status) in [(0, Status::Measured), (1, Status::Wrong)] {
+            write(wrong);
+            for place in ["build/src/turn", "src/SSSP/turn"] {
+                std::fs::remove_file(folder.path().join(place)).ok();
+            }
+            let results = suite("parallel", tools());
+            for (series, median) in [("Wasp", 0.001), ("PASGAL", 0.002)] {
+                let row = of(&results, series, "kron");
+                assert_eq!(row.status, status, "{series}: {:?}", row.detail);
+                assert_eq!(row.seconds.map(|seconds| seconds.host), (wrong == 0).then_some(median), "{series}");
+            }
+        }
     }
 
     #[test]

@@ -242,7 +242,13 @@ mod tests {
             data: None,
             output: None,
             resume: false,
-            tools: Tools { python: "/nowhere/python".into(), gap: None, worker: Some(worker) },
+            tools: Tools {
+                python: "/nowhere/python".into(),
+                gap: None,
+                wasp: None,
+                pasgal: None,
+                worker: Some(worker),
+            },
         };
         let start = Instant::now();
         let results = run(&suite, &options, &Control::new(), &mut |_| ()).unwrap();

@@ -49,6 +49,12 @@ pub struct BenchArguments {
     /// The folder with the programs of the GAP benchmark suite
     #[arg(long, value_name = "DIR", env = "GAPBS", value_hint = ValueHint::DirPath, help_heading = "Running")]
     pub gap: Option<PathBuf>,
+    /// The folder of Wasp, whose programs are in `build/` there
+    #[arg(long, value_name = "DIR", env = "WASP", value_hint = ValueHint::DirPath, help_heading = "Running")]
+    pub wasp: Option<PathBuf>,
+    /// The folder of PASGAL, whose programs are in `src/` there
+    #[arg(long, value_name = "DIR", env = "PASGAL", value_hint = ValueHint::DirPath, help_heading = "Running")]
+    pub pasgal: Option<PathBuf>,
     /// The folder for results.jsonl, tables.md and report.html [default: the tables go to standard output]
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub output: Option<PathBuf>,

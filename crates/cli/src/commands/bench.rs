@@ -78,7 +78,13 @@ pub(crate) fn run(arguments: BenchArguments) -> Result<ExitCode, Failure> {
         data: arguments.data,
         output: arguments.output,
         resume: arguments.resume,
-        tools: Tools { python: arguments.python, gap: arguments.gap, worker: worker() },
+        tools: Tools {
+            python: arguments.python,
+            gap: arguments.gap,
+            wasp: arguments.wasp,
+            pasgal: arguments.pasgal,
+            worker: worker(),
+        },
     };
     let mut shown = Shown::new(arguments.quiet);
     let results = warpath_bench::run(&suite, &options, &control, &mut |event| shown.event(event));

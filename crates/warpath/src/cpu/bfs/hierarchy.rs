@@ -11,7 +11,7 @@
 use super::{BfsAlgorithm, BfsTask};
 use crate::algorithms::{AlgorithmInfo, Statistics};
 use crate::cpu::sssp::hierarchy::{self as by_weights, in_type_of};
-use crate::graph::UnitToU32;
+use crate::graph::{UnitToU32, VertexId};
 use crate::problems::Problem;
 use crate::{Error, Result};
 
@@ -25,10 +25,11 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     needs_transpose: false,
     needs_metric: true,
     uses_team: true,
+    finds_predecessors: false,
     search,
 };
 
-fn search(task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
+fn search(task: &BfsTask<'_>, levels: &mut [u32], _: Option<&mut [VertexId]>) -> Result<Statistics> {
     let metric = task.metric.ok_or_else(|| Error::invalid("a search over a hierarchy needs one"))?;
     task.control.check()?;
     let found = task.team.install(|| metric.distances_from_nearest_on(task.team.threads(), task.sources))?;

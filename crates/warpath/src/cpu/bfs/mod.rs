@@ -9,7 +9,7 @@ pub(crate) use multi_source::{batch_width, levels_of_many, memory_of_many};
 
 use super::Team;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
-use crate::graph::{Graph, VertexId};
+use crate::graph::{Graph, NO_VERTEX, VertexId};
 use crate::hierarchy::Metric;
 pub(crate) use crate::problems::UNREACHED;
 use crate::{Control, Result};
@@ -56,6 +56,8 @@ impl BfsTask<'_> {
 pub(crate) struct BfsOutcome {
     /// The least number of edges from a source.
     pub(crate) levels: Vec<u32>,
+    /// The predecessors of all vertices with a level, if they were asked for and the search found them on its way.
+    pub(crate) predecessors: Option<Vec<VertexId>>,
     /// The algorithm's counters.
     pub(crate) statistics: Statistics,
 }
@@ -71,22 +73,32 @@ pub(crate) struct BfsAlgorithm {
     pub(crate) needs_metric: bool,
     /// Whether one search uses all threads of the team.
     pub(crate) uses_team: bool,
-    /// Runs it on a checked task and levels that are all unreached.
-    search: fn(&BfsTask<'_>, &mut [u32]) -> Result<Statistics>,
+    /// Whether it finds predecessors on its way.
+    finds_predecessors: bool,
+    /// Runs it on a checked task and levels that are all unreached. If there is an array of predecessors, all of them
+    /// [`NO_VERTEX`], it fills these in, each with the smallest vertex of the level above that leads there.
+    search: Search,
 }
 
+type Search = fn(&BfsTask<'_>, &mut [u32], Option<&mut [VertexId]>) -> Result<Statistics>;
+
 impl BfsAlgorithm {
-    /// Runs it.
+    /// Runs it, with predecessors if they are wanted and it finds them on its way.
     ///
     /// # Errors
     ///
     /// If the task names a missing vertex, memory does not suffice, or the caller cancels.
-    pub(crate) fn solve(&self, task: &BfsTask<'_>) -> Result<BfsOutcome> {
+    pub(crate) fn solve(&self, task: &BfsTask<'_>, wants_predecessors: bool) -> Result<BfsOutcome> {
+        task.check()?;
         let alone = Team::alone();
         let team = if self.uses_team { task.team } else { &alone };
         let mut levels = team.filled("the array of levels", task.graph.vertices(), || UNREACHED)?;
-        let statistics = self.solve_into(task, &mut levels)?;
-        Ok(BfsOutcome { levels, statistics })
+        let mut predecessors = match wants_predecessors && self.finds_predecessors {
+            true => Some(team.filled("the array of predecessors", task.graph.vertices(), || NO_VERTEX)?),
+            false => None,
+        };
+        let statistics = (self.search)(task, &mut levels, predecessors.as_deref_mut())?;
+        Ok(BfsOutcome { levels, predecessors, statistics })
     }
 
     /// Runs it in an array of the caller, one level a vertex, each of them [`UNREACHED`]. If it fails, the array holds
@@ -98,7 +110,7 @@ impl BfsAlgorithm {
     pub(crate) fn solve_into(&self, task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
         task.check()?;
         task.graph.check_length(levels.len(), "levels")?;
-        (self.search)(task, levels)
+        (self.search)(task, levels, None)
     }
 }
 
@@ -292,7 +304,7 @@ mod tests {
                     let (graph, parameters, team, control) = (&graph, &parameters, &team, &control);
                     let metric = Some(&metric);
                     let task = BfsTask { graph, sources, targets, cutoff, parameters, metric, team, control };
-                    algorithm.solve(&task).unwrap().levels
+                    algorithm.solve(&task, true).unwrap().levels
                 };
                 let expected = oracle(&graph, &[5, 7]);
                 for count in [2, 301, 12_000] {

@@ -155,7 +155,7 @@ impl Single {
         let mut level = 0;
         while !self.queue.frontier().is_empty() {
             level += 1;
-            self.queue.expand(graph, level, &mut self.levels);
+            self.queue.expand(graph, level, &mut self.levels, &mut ());
         }
         &self.levels
     }

@@ -11,11 +11,15 @@
 //! it was new: no branch. And the first [`ALWAYS_PROBED`] neighbours are probed without asking how many there are, the
 //! last one again where there are fewer: by then it is not new, and the usual short row has no unpredictable loop end.
 //!
+//! Predecessors come on the way, if they are wanted: of all arcs that lead to the next level, each head keeps the least tail.
+//!
 //! Source: Moore 1959, "The shortest path through a maze"; Cormen et al., *Introduction to Algorithms*, sect. 22.2.
 //!
 //! *Invariants.* The queue has room for each vertex once, and one more. A vertex enters it only as its level changes
 //! from `UNREACHED`, which happens once; sources are told apart in the same way (`BfsTask::begin`), after a check that
 //! they are vertices. Offsets and heads are a `Csr`'s, which has checked them.
+
+use std::hint::select_unpredictable;
 
 use super::{BfsAlgorithm, BfsTask, UNREACHED};
 use crate::algorithms::{AlgorithmInfo, Statistics, Workload};
@@ -39,6 +43,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     needs_transpose: false,
     needs_metric: false,
     uses_team: false,
+    finds_predecessors: true,
     search,
 };
 
@@ -58,7 +63,14 @@ const ROW_AHEAD: usize = 32;
 /// How many neighbours are probed without asking whether there are that many.
 const ALWAYS_PROBED: usize = 3;
 
-fn search(task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
+fn search(task: &BfsTask<'_>, levels: &mut [u32], predecessors: Option<&mut [VertexId]>) -> Result<Statistics> {
+    match predecessors {
+        Some(predecessors) => search_with(task, levels, predecessors),
+        None => search_with(task, levels, ()),
+    }
+}
+
+fn search_with(task: &BfsTask<'_>, levels: &mut [u32], mut tails: impl Tails) -> Result<Statistics> {
     const VERTICES_BETWEEN_CHECKS: usize = 1 << 16;
     let graph = task.graph.csr();
     let mut queue = Queue::new(graph.vertices())?;
@@ -72,7 +84,7 @@ fn search(task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
             task.control.check()?;
         }
         level += 1;
-        queue.expand(graph, level, levels);
+        queue.expand(graph, level, levels, &mut tails);
     }
     Ok(vec![("visited", queue.tail as u64), ("levels", u64::from(level))])
 }
@@ -89,6 +101,43 @@ pub(super) fn all_settled(unsettled: &mut Vec<VertexId>, task: &BfsTask<'_>, lev
         unsettled.pop();
     }
     unsettled.is_empty()
+}
+
+/// Where a search notes the tails of arcs that lead from one level to the next: predecessors, or nothing.
+pub(super) trait Tails {
+    /// Whether there is room for so many vertices.
+    fn fits(&self, vertices: usize) -> bool;
+
+    /// Notes an arc from `tail` to `head`, if it leads to the next level.
+    ///
+    /// # Safety
+    ///
+    /// There is room for `head`.
+    unsafe fn note(&mut self, head: VertexId, tail: VertexId, leads_on: bool);
+}
+
+impl Tails for () {
+    fn fits(&self, _: usize) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn note(&mut self, _: VertexId, _: VertexId, _: bool) {}
+}
+
+/// The least tail of each vertex.
+impl Tails for &mut [VertexId] {
+    fn fits(&self, vertices: usize) -> bool {
+        self.len() == vertices
+    }
+
+    #[inline(always)]
+    unsafe fn note(&mut self, head: VertexId, tail: VertexId, leads_on: bool) {
+        // SAFETY: there is room for `head`, by the contract.
+        let slot = unsafe { self.get_unchecked_mut(head as usize) };
+        // Without a branch, which nobody could predict.
+        *slot = (*slot).min(select_unpredictable(leads_on, tail, VertexId::MAX));
+    }
 }
 
 /// The vertices discovered, level after level; the last level is the frontier.
@@ -131,19 +180,22 @@ impl Queue {
 
     /// Gives `level` to every neighbour of the frontier that has none, and makes these the frontier.
     ///
-    /// Every vertex in the queue has a level, and none is in it twice; `levels` has a level for each vertex of `graph`.
-    pub(super) fn expand(&mut self, graph: &Csr, level: u32, levels: &mut [u32]) {
+    /// Every vertex in the queue has a level, and none is in it twice; `levels` has a level for each vertex of `graph`. The arcs to these
+    /// neighbours go to `tails`.
+    pub(super) fn expand(&mut self, graph: &Csr, level: u32, levels: &mut [u32], tails: &mut impl Tails) {
         let (offsets, targets) = (graph.offsets(), graph.targets());
         assert!(levels.len() == graph.vertices() && self.vertices.capacity() > graph.vertices());
+        assert!(tails.fits(graph.vertices()), "a predecessor for each vertex");
         let queue = self.vertices.as_mut_ptr();
         let (mut head, end, mut tail) = (self.head, self.tail, self.tail);
-        let mut probe = |v: VertexId, tail: &mut usize| {
-            // SAFETY: heads of arcs are vertices, so `v < levels.len()`. The queue's end moves only past vertices
-            // that had no level and now have one: at most once for each, and there is room for one more than that.
+        let mut probe = |v: VertexId, tail: &mut usize, u: usize| {
+            // SAFETY: heads of arcs are vertices, so `v < levels.len()`, and there is room for its predecessor. The queue's end moves only past
+            // vertices that had no level and now have one: at most once for each, and there is room for one more than that.
             unsafe {
                 let slot = levels.get_unchecked_mut(v as usize);
                 let unseen = *slot == UNREACHED;
                 *slot = (*slot).min(level);
+                tails.note(v, u as VertexId, *slot == level);
                 queue.add(*tail).write(v);
                 *tail += usize::from(unseen);
             }
@@ -160,10 +212,10 @@ impl Queue {
                 let (first, after) = (*offsets.get_unchecked(u) as usize, *offsets.get_unchecked(u + 1) as usize);
                 if first < after {
                     for arc in first..first + ALWAYS_PROBED {
-                        probe(*targets.get_unchecked(arc.min(after - 1)), &mut tail);
+                        probe(*targets.get_unchecked(arc.min(after - 1)), &mut tail, u);
                     }
                     for arc in first + ALWAYS_PROBED..after {
-                        probe(*targets.get_unchecked(arc), &mut tail);
+                        probe(*targets.get_unchecked(arc), &mut tail, u);
                     }
                 }
             }

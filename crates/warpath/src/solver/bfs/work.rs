@@ -123,7 +123,7 @@ impl Bfs {
         let metric = algorithm.needs_metric.then(|| solver.unweighted_metric()).transpose()?;
         report.seconds.prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let outcome = algorithm.solve(&BfsTask {
+        let task = BfsTask {
             graph,
             sources,
             targets,
@@ -132,10 +132,11 @@ impl Bfs {
             metric: metric.map(|metric| &**metric),
             team,
             control: &solver.control,
-        })?;
+        };
+        let outcome = algorithm.solve(&task, !self.distances_only)?;
         report.seconds.solve = start.elapsed().as_secs_f64();
         report.statistics = outcome.statistics;
-        Ok(SearchOutcome { levels: outcome.levels, predecessors: None, report })
+        Ok(SearchOutcome { levels: outcome.levels, predecessors: outcome.predecessors, report })
     }
 
     fn search_on_cuda(

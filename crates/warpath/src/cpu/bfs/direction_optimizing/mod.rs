@@ -20,22 +20,25 @@
 //!   until a handful is left. Branches that nobody can predict would cost more than the memory. Vertices without arcs
 //!   are marked settled when first met, so that no later pass looks at them.
 //!
+//! Predecessors come on the way, if they are wanted: top-down each head without a level keeps the least tail, and bottom-up a vertex the first
+//! neighbour, since rows ascend. Tails ascend, too, so hardly any head is written twice.
+//!
 //! Work O(V + E) and often a small part of E; span O(D) barriers. It wins wherever some level is wide; on long thin
 //! graphs it is the queue plus a little bookkeeping.
 //!
 //! Source: Beamer, Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search".
-//!
-//! *Invariants.* Levels, marks and bitmaps have room for every vertex of the graph. Heads and offsets are those of a
-//! `Csr`, which has checked them; sources are checked before the search. Whatever several threads write is atomic.
+
+mod level;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use level::{Level, ones};
 
 use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsTask, UNREACHED};
 use crate::algorithms::{AlgorithmInfo, Parameter, Statistics, Unset, Values, Workload};
 use crate::cpu::Worker;
 use crate::graph::{Csr, DistanceKey, VertexId};
-use crate::prefetch::{prefetch, prefetch_for_writing};
 use crate::problems::Problem;
 use crate::{Error, Result, memory};
 
@@ -72,6 +75,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     needs_transpose: true,
     needs_metric: false,
     uses_team: true,
+    finds_predecessors: true,
     search,
 };
 
@@ -106,9 +110,9 @@ const CHUNK: usize = 8;
 /// Vertices in a chunk.
 const CHUNK_VERTICES: usize = 64 * CHUNK;
 
-fn search(task: &BfsTask<'_>, levels: &mut [u32]) -> Result<Statistics> {
+fn search(task: &BfsTask<'_>, levels: &mut [u32], predecessors: Option<&mut [VertexId]>) -> Result<Statistics> {
     let mut search = DirectionOptimizing::new(task.graph.vertices())?;
-    let counters = search.run(task, levels, |wide| {
+    let counters = search.run(task, levels, predecessors, |wide| {
         let mut ends = task.team.run(wide);
         ends.swap_remove(0)
     })?;
@@ -147,7 +151,7 @@ impl DirectionOptimizing {
         Ok(DirectionOptimizing { queue: Queue::new(vertices)?, wide: None })
     }
 
-    /// Fills in the levels, all of which are [`UNREACHED`]; counts levels: narrow, top-down, bottom-up.
+    /// Fills in the levels, all of which are [`UNREACHED`], and predecessors, if there is an array of them; counts levels: narrow, top-down, bottom-up.
     ///
     /// `on_team` runs a function on every worker of a team, and returns what one of them returned (all return the
     /// same).
@@ -155,6 +159,7 @@ impl DirectionOptimizing {
         &mut self,
         task: &BfsTask<'_>,
         levels: &mut [u32],
+        mut predecessors: Option<&mut [VertexId]>,
         on_team: impl Fn(&(dyn Fn(&Worker<'_>) -> WideEnd + Sync)) -> WideEnd,
     ) -> Result<[u64; 3]> {
         const LEVELS_BETWEEN_CHECKS: u64 = 64;
@@ -176,7 +181,10 @@ impl DirectionOptimizing {
                 }
                 level += 1;
                 counters[0] += 1;
-                self.queue.expand(graph, level, levels);
+                match &mut predecessors {
+                    Some(predecessors) => self.queue.expand(graph, level, levels, predecessors),
+                    None => self.queue.expand(graph, level, levels, &mut ()),
+                }
             }
             let wide = match &mut self.wide {
                 Some(wide) => wide,
@@ -189,7 +197,8 @@ impl DirectionOptimizing {
             let by_head = if task.graph.has_transpose() { Some(task.graph.transpose()?) } else { None };
             let entry = Entry { task, by_head, level, narrow_arcs, discovered, frontier };
             let shared_levels = u32::atomics(levels);
-            let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry, shared_levels));
+            let shared_predecessors = predecessors.as_deref_mut().map(u32::atomics);
+            let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry, shared_levels, shared_predecessors));
             level = end.level;
             counters.iter_mut().zip(end.counters).for_each(|(sum, more)| *sum += more);
             match end.end {
@@ -299,7 +308,13 @@ impl Wide {
 
     /// Runs level after level on one worker of a team, while the others do the same, until the frontier is narrow
     /// again.
-    fn run(&self, worker: &Worker<'_>, entry: &Entry<'_>, levels: &[AtomicU32]) -> WideEnd {
+    fn run(
+        &self,
+        worker: &Worker<'_>,
+        entry: &Entry<'_>,
+        levels: &[AtomicU32],
+        predecessors: Option<&[AtomicU32]>,
+    ) -> WideEnd {
         let task = entry.task;
         let (graph, vertices) = (task.graph.csr(), task.graph.vertices());
         let alpha = task.parameters.get("alpha").unwrap_or(ALPHA);
@@ -361,9 +376,15 @@ impl Wide {
             let (frontier, next) = (&self.frontiers[at.parity], &self.frontiers[1 - at.parity]);
             let level = Level { graph, level: at.level, levels, settled: &self.settled, frontier, next, round };
             if let (true, Some(by_head)) = (bottom_up, entry.by_head) {
-                level.bottom_up(by_head);
+                match predecessors {
+                    Some(predecessors) => level.bottom_up::<true>(by_head, predecessors),
+                    None => level.bottom_up::<false>(by_head, &[]),
+                }
             } else {
-                level.mark_neighbors(&self.marks);
+                match predecessors {
+                    Some(predecessors) => level.mark_neighbors::<true>(&self.marks, predecessors),
+                    None => level.mark_neighbors::<false>(&self.marks, &[]),
+                }
                 worker.barrier();
                 level.keep_unsettled(&self.marks, words.clone(), (graph.arcs() as f64 / alpha) as usize);
             }
@@ -385,190 +406,4 @@ impl Wide {
         }
         at
     }
-}
-
-/// One level of the wide gear.
-struct Level<'a> {
-    graph: &'a Csr,
-    level: u32,
-    levels: &'a [AtomicU32],
-    settled: &'a [AtomicU64],
-    frontier: &'a [AtomicU64],
-    next: &'a [AtomicU64],
-    round: &'a Round,
-}
-
-impl Level<'_> {
-    /// The words of the next chunk that nobody has taken.
-    fn take_chunk(&self) -> Option<std::ops::Range<usize>> {
-        let first = self.round.cursor.fetch_add(CHUNK, Relaxed);
-        (first < self.settled.len()).then(|| first..self.settled.len().min(first + CHUNK))
-    }
-
-    /// Top-down, first part: marks every neighbour of the frontier.
-    fn mark_neighbors(&self, marks: &[AtomicU8]) {
-        const AHEAD: usize = 8;
-        const LINE: usize = 16;
-        const WAITING: usize = 1024;
-        let (offsets, targets) = (self.graph.offsets(), self.graph.targets());
-        let mut members = [0 as VertexId; CHUNK_VERTICES];
-        // Neighbours whose marks are on their way into the cache.
-        let mut waiting = [0 as VertexId; WAITING];
-        while let Some(words) = self.take_chunk() {
-            let mut count = 0;
-            for word in words {
-                for v in ones(word, self.frontier[word].load(Relaxed)) {
-                    members[count] = v;
-                    count += 1;
-                }
-            }
-            let members = &members[..count];
-            let mut filled = 0;
-            for (index, &u) in members.iter().enumerate() {
-                let soon = offsets[members[(index + AHEAD).min(count - 1)] as usize] as usize;
-                prefetch(targets, soon);
-                prefetch(targets, soon + LINE);
-                for part in self.graph.neighbors(u).chunks(WAITING / 2) {
-                    if filled + part.len() > WAITING {
-                        mark(marks, &waiting[..filled]);
-                        filled = 0;
-                    }
-                    for (slot, &v) in waiting[filled..].iter_mut().zip(part) {
-                        *slot = v;
-                        prefetch_for_writing(marks, v as usize);
-                    }
-                    filled += part.len();
-                }
-            }
-            mark(marks, &waiting[..filled]);
-        }
-    }
-
-    /// Top-down, second part: of the vertices marked, those not settled are the next frontier. Counts its arcs, but
-    /// no further than `enough`.
-    fn keep_unsettled(&self, marks: &[AtomicU8], words: std::ops::Range<usize>, enough: usize) {
-        let (mut discovered, mut arcs) = (0, 0);
-        for word in words {
-            let mut marked = 0;
-            let bytes = marks[64 * word..64 * (word + 1)].as_ptr().cast::<u64>().cast_mut();
-            for group in 0..8 {
-                // SAFETY: eight of the 64 marks of this word, which nobody else touches between two barriers; read
-                // and written without asking for alignment.
-                let eight = unsafe { bytes.add(group).read_unaligned() };
-                if eight != 0 {
-                    // SAFETY: as above; the marks are in cells that may be written through a shared reference.
-                    unsafe { bytes.add(group).write_unaligned(0) };
-                    // Each byte is 0 or 1: the product gathers the eight in the top byte.
-                    marked |= (u64::from_le(eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * group);
-                }
-            }
-            let new = marked & !self.settled[word].load(Relaxed);
-            self.settle(word, 0, new);
-            discovered += new.count_ones() as usize;
-            if arcs <= enough {
-                arcs += ones(word, new).map(|v| self.graph.row(v).len()).sum::<usize>();
-            }
-        }
-        self.round.discovered.fetch_add(discovered, Relaxed);
-        self.round.arcs.fetch_add(arcs, Relaxed);
-    }
-
-    /// Writes the outcome for one word: its new vertices get the level, vertices without arcs are only settled.
-    #[inline]
-    fn settle(&self, word: usize, isolated: u64, new: u64) {
-        self.next[word].store(new, Relaxed);
-        if new | isolated != 0 {
-            self.settled[word].store(self.settled[word].load(Relaxed) | new | isolated, Relaxed);
-            for v in ones(word, new) {
-                // SAFETY: vertices that do not exist are settled from the start, so `v` is a vertex.
-                unsafe { self.levels.get_unchecked(v as usize) }.store(self.level, Relaxed);
-            }
-        }
-    }
-
-    /// Bottom-up: every vertex that is not settled looks for a neighbour in the frontier.
-    fn bottom_up(&self, transpose: &Csr) {
-        const ONE_BY_ONE: usize = 4;
-        let (offsets, targets) = (transpose.offsets(), transpose.targets());
-        let in_frontier = |arc: usize| -> u64 {
-            // SAFETY: callers ask for arcs that exist; their ends are vertices, and each has a bit.
-            unsafe {
-                let u = *targets.get_unchecked(arc);
-                self.frontier.get_unchecked(u as usize / 64).load(Relaxed) >> (u % 64) & 1
-            }
-        };
-        // Vertices without an answer: their next arc, the end of their row, their place in the chunk.
-        let mut next_arc = [0_usize; CHUNK_VERTICES];
-        let mut row_end = [0_usize; CHUNK_VERTICES];
-        let mut place = [0_u16; CHUNK_VERTICES];
-        let (mut discovered, mut isolated_count) = (0, 0);
-        while let Some(words) = self.take_chunk() {
-            let mut found = [0_u64; CHUNK];
-            let mut isolated = [0_u64; CHUNK];
-            let mut open = 0;
-            for (index, word) in words.clone().enumerate() {
-                for v in ones(word, !self.settled[word].load(Relaxed)) {
-                    // SAFETY: a vertex that is not settled exists, and has two offsets.
-                    let (first, end) = unsafe {
-                        (*offsets.get_unchecked(v as usize) as usize, *offsets.get_unchecked(v as usize + 1) as usize)
-                    };
-                    prefetch(targets, first);
-                    isolated[index] |= u64::from(first == end) << (v % 64);
-                    next_arc[open] = first;
-                    row_end[open] = end;
-                    place[open] = (64 * index) as u16 + (v % 64) as u16;
-                    open += usize::from(first < end);
-                }
-            }
-            while open > ONE_BY_ONE {
-                let mut still_open = 0;
-                for item in 0..open {
-                    let (arc, end, at) = (next_arc[item], row_end[item], place[item] as usize);
-                    let last = end - 1;
-                    let hit = in_frontier(arc)
-                        | in_frontier(last.min(arc + 1))
-                        | in_frontier(last.min(arc + 2))
-                        | in_frontier(last.min(arc + 3));
-                    found[at / 64 % CHUNK] |= hit << (at % 64);
-                    next_arc[still_open] = arc + 4;
-                    row_end[still_open] = end;
-                    place[still_open] = at as u16;
-                    still_open += usize::from((arc + 4 < end) & (hit == 0));
-                }
-                open = still_open;
-            }
-            for item in 0..open {
-                let at = place[item] as usize;
-                let hit = (next_arc[item]..row_end[item]).any(|arc| in_frontier(arc) != 0);
-                found[at / 64 % CHUNK] |= u64::from(hit) << (at % 64);
-            }
-            for (index, word) in words.enumerate() {
-                self.settle(word, isolated[index], found[index]);
-                discovered += found[index].count_ones() as usize;
-                isolated_count += isolated[index].count_ones() as usize;
-            }
-        }
-        self.round.discovered.fetch_add(discovered, Relaxed);
-        self.round.isolated.fetch_add(isolated_count, Relaxed);
-    }
-}
-
-#[inline]
-fn mark(marks: &[AtomicU8], vertices: &[VertexId]) {
-    for &v in vertices {
-        // SAFETY: these are heads of arcs, so vertices, and each has a mark.
-        unsafe { marks.get_unchecked(v as usize) }.store(1, Relaxed);
-    }
-}
-
-/// The vertices whose bits are set in the word with this index.
-#[inline]
-fn ones(index: usize, mut word: u64) -> impl Iterator<Item = VertexId> {
-    std::iter::from_fn(move || {
-        (word != 0).then(|| {
-            let bit = word.trailing_zeros();
-            word &= word - 1;
-            64 * index as VertexId + bit
-        })
-    })
 }
