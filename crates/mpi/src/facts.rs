@@ -2,18 +2,18 @@
 
 use std::hint::select_unpredictable;
 
-use mpi::datatype::Equivalence;
 use warpath::Distance;
 use warpath::graph::DistanceValue;
 use warpath::problems::DistanceSum;
 
+use crate::reduced::Reduced;
 use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, World};
 
 /// How many vertices are reached, the greatest distance and the sum of all ranks.
 pub(crate) fn facts<D: DistanceValue>(world: &World, distances: &[D]) -> (u64, Option<Distance>, DistanceSum)
 where
-    D::Key: Equivalence,
+    D::Key: Reduced,
 {
     let reached = || distances.iter().filter(|distance| **distance != D::UNREACHABLE);
     let count = world.reduce(Reduction::Sum, reached().count() as u64);

@@ -39,6 +39,7 @@ use crate::graph::{PartOfGraph, Parts};
 use crate::grid::{Grid, PIVOT};
 use crate::matrix_file::write_blocks;
 use crate::plan::RankPlan;
+use crate::reduced::Reduced;
 use crate::source::Source;
 use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, World};
@@ -238,7 +239,7 @@ impl<W: Weight> Work<'_, W> {
     /// Writes the distances, if that is asked for, and gathers facts about them.
     fn finish<L: MinPlus>(&mut self, solved: Option<Solved<L::Distance>>, repeated_wide: bool) -> Outcome<AllPairs>
     where
-        <L::Distance as DistanceValue>::Key: Equivalence,
+        <L::Distance as DistanceValue>::Key: Reduced,
     {
         let world = self.grid.world;
         let Solved { block, solve, wait, verify, .. } =

@@ -42,6 +42,7 @@ mod output;
 mod path;
 mod plan;
 mod predecessors;
+mod reduced;
 mod search;
 mod source;
 mod sssp;

@@ -7,12 +7,12 @@
 //!
 //! Work O(V + E) for all ranks; a rank sends each ghost's tail once, and fetches the distances of its ghosts once.
 
-use mpi::datatype::Equivalence;
 use warpath::Result;
 use warpath::graph::{DistanceValue, MinPlus, Weight};
 
 use crate::allocation::{filled, with_capacity};
 use crate::graph::PartOfGraph;
+use crate::reduced::Reduced;
 use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, World};
 
@@ -28,7 +28,7 @@ pub(crate) fn derive<L: MinPlus>(
     distances: &[L::Distance],
 ) -> Outcome<Vec<u64>>
 where
-    <L::Distance as DistanceValue>::Key: Equivalence,
+    <L::Distance as DistanceValue>::Key: Reduced,
 {
     let unreachable = L::Distance::UNREACHABLE;
     let mut tails = world.agree(filled("predecessors", graph.states(), NO_PREDECESSOR))?;

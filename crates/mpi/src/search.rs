@@ -3,7 +3,6 @@
 use std::any::Any;
 use std::time::Instant;
 
-use mpi::datatype::Equivalence;
 use warpath::graph::{
     DistanceValue, Distances, F32ToF32, MinPlus, U32ToU64, Unit, UnitToU32, WeightKind, with_min_plus,
 };
@@ -19,6 +18,7 @@ use crate::device::{OnDevice, RankDevices, RankGpu};
 use crate::facts::{bits_of, facts, greatest_reached, of_bits};
 use crate::graph::{PartOfGraph, Parts};
 use crate::predecessors::{self, NO_PREDECESSOR};
+use crate::reduced::Reduced;
 use crate::source::Source;
 use crate::sssp;
 use crate::words::{pull, push};
@@ -346,7 +346,7 @@ impl Search {
         timer: Timer,
     ) -> Outcome<Option<Found>>
     where
-        <L::Distance as DistanceValue>::Key: Equivalence,
+        <L::Distance as DistanceValue>::Key: Reduced,
     {
         let part = device.part(world, graph)?;
         let (distances, delta) = sssp::search::<L>(world, graph, part, &self.sources, algorithm.delta)?;
@@ -424,7 +424,7 @@ impl Search {
         distances: &[L::Distance],
     ) -> Outcome<bool>
     where
-        <L::Distance as DistanceValue>::Key: Equivalence,
+        <L::Distance as DistanceValue>::Key: Reduced,
     {
         let bound = self.bound::<L>(world, graph, distances)?;
         if bound < L::Distance::UNREACHABLE { Ok(true) } else { narrow_suffices::<L>(world, graph, distances) }
@@ -438,7 +438,7 @@ impl Search {
         distances: &[L::Distance],
     ) -> Outcome<L::Distance>
     where
-        <L::Distance as DistanceValue>::Key: Equivalence,
+        <L::Distance as DistanceValue>::Key: Reduced,
     {
         let cutoff = self.cutoff.map_or(Ok(L::Distance::UNREACHABLE), Cutoff::in_type);
         let cutoff: L::Distance = world.agree(cutoff)?;
@@ -463,7 +463,7 @@ impl Search {
         timer: Timer,
     ) -> Outcome<Found>
     where
-        <L::Distance as DistanceValue>::Key: Equivalence,
+        <L::Distance as DistanceValue>::Key: Reduced,
     {
         let (mut seconds, traffic) = timer.stop(world);
         let start = Instant::now();

@@ -16,6 +16,7 @@ use warpath::{Control, Error, ErrorKind, Result};
 
 use crate::allocation::with_capacity;
 use crate::messages::RankMessages;
+use crate::reduced::Reduced;
 use crate::watch::Watch;
 use crate::words::{pull, push};
 
@@ -331,19 +332,27 @@ impl World {
     }
 
     /// Replaces each number by the one that is made of those at the same place of all ranks.
-    pub(crate) fn reduce_all<T: Equivalence + Copy>(&self, reduction: Reduction, values: &mut [T]) {
+    pub(crate) fn reduce_all<T: Reduced>(&self, reduction: Reduction, values: &mut [T]) {
         const AT_ONCE: usize = 1 << 24;
-        let operation = match reduction {
-            Reduction::Sum => SystemOperation::sum(),
-            Reduction::Least => SystemOperation::min(),
-            Reduction::Greatest => SystemOperation::max(),
-            Reduction::Or => SystemOperation::bitwise_or(),
-        };
         let start = Instant::now();
         let _watched = self.watch.waits();
         for values in values.chunks_mut(AT_ONCE) {
-            let mine = values.to_vec();
-            self.communicator.all_reduce_into(&mine[..], values, operation);
+            let ordered = |operation: SystemOperation, values: &mut [T]| {
+                let mine: Vec<T::Ordered> = values.iter().map(|value| value.ordered()).collect();
+                let mut all = mine.clone();
+                self.communicator.all_reduce_into(&mine[..], &mut all[..], operation);
+                values.iter_mut().zip(all).for_each(|(value, one)| *value = T::of_ordered(one));
+            };
+            let as_they_are = |operation: SystemOperation, values: &mut [T]| {
+                let mine = values.to_vec();
+                self.communicator.all_reduce_into(&mine[..], values, operation);
+            };
+            match reduction {
+                Reduction::Sum => as_they_are(SystemOperation::sum(), values),
+                Reduction::Or => as_they_are(SystemOperation::bitwise_or(), values),
+                Reduction::Least => ordered(SystemOperation::min(), values),
+                Reduction::Greatest => ordered(SystemOperation::max(), values),
+            }
         }
         self.tally(|traffic| {
             traffic.reduced_bytes += size_of_val(values) as u64;

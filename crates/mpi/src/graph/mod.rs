@@ -27,7 +27,6 @@ use bytemuck::Pod;
 use deal::Deal;
 pub use deal::Parts;
 pub(crate) use deal::block_for;
-use mpi::datatype::Equivalence;
 pub use partition::Partition;
 use sorted_ids::SortedIds;
 pub(crate) use told::GhostsToTell;
@@ -36,6 +35,7 @@ use warpath::graph::{Unit, Weight};
 use warpath::parts::{PartMail, PartRows};
 
 use crate::allocation::{filled, with_capacity};
+use crate::reduced::Reduced;
 use crate::words::{pull, push, words_of};
 use crate::world::{Outcome, Reduction, World};
 
@@ -369,7 +369,7 @@ impl<W: Weight> PartOfGraph<W> {
     }
 
     /// Gives every hub the state that the ranks' states of it make together.
-    pub(crate) fn reduce_hubs<T: Equivalence + Copy>(&self, world: &World, reduction: Reduction, states: &mut [T]) {
+    pub(crate) fn reduce_hubs<T: Reduced>(&self, world: &World, reduction: Reduction, states: &mut [T]) {
         if self.hubs.len() > 0 {
             world.reduce_all(reduction, &mut states[self.owned_count()..self.rows()]);
         }

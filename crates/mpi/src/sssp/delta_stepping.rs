@@ -18,7 +18,6 @@
 //! Sources: U. Meyer, P. Sanders, Delta-stepping: a parallelizable shortest path algorithm, J. Algorithms 49, 2003; V. Chakaravarthy
 //! et al., Scalable single source shortest path algorithms for massively parallel systems, IPDPS 2014.
 
-use mpi::datatype::Equivalence;
 use warpath::graph::{DistanceValue, MinPlus, Weight, WeightKind};
 use warpath::parts::{PartMail, SsspPart};
 use warpath::{Error, Result};
@@ -28,6 +27,7 @@ use super::{Local, cores, device};
 use crate::algorithm::RankAlgorithm;
 use crate::device::Placed;
 use crate::graph::PartOfGraph;
+use crate::reduced::Reduced;
 use crate::world::{NEWS, Outcome, Reduction, World};
 
 pub(super) const INFO: RankAlgorithm = RankAlgorithm {
@@ -46,7 +46,7 @@ pub(crate) fn search<L: MinPlus>(
     delta: Option<f64>,
 ) -> Outcome<(Vec<L::Distance>, f64)>
 where
-    <L::Distance as DistanceValue>::Key: Equivalence,
+    <L::Distance as DistanceValue>::Key: Reduced,
 {
     let delta = delta.unwrap_or_else(|| width_for(graph, wider(world.ranks(), part.is_some())));
     let width = Width::new(delta);
@@ -131,7 +131,7 @@ struct Search<'g, L: MinPlus> {
 
 impl<L: MinPlus> Search<'_, L>
 where
-    <L::Distance as DistanceValue>::Key: Equivalence,
+    <L::Distance as DistanceValue>::Key: Reduced,
 {
     /// The lowest bucket that holds anything on any rank.
     fn lowest(&mut self, world: &World) -> Outcome<u64> {
