@@ -81,8 +81,13 @@ pub fn graph500(
         world.agree(Recipe::beyond_one_machine(&format!("kron:{scale},edges-per-vertex={edges_per_vertex}")))?;
     let weighted = format!("kron:{scale},edges-per-vertex={edges_per_vertex},weights=0..1");
     let weighted = world.agree(Source::open(weighted.as_ref(), Weighting::AsStored))?;
-    let request =
-        |problem, root: u64| Search { predecessors: true, memory, devices, ..Search::new(problem, vec![root]) };
+    let request = |problem, root: u64| Search {
+        predecessors: true,
+        memory,
+        devices,
+        parts: Parts::Consecutive,
+        ..Search::new(problem, vec![root])
+    };
     let edges = recipe.vertices().saturating_mul(edges_per_vertex);
     let planned = RankPlan::of_graph500(world, &weighted, edges, &request(Problem::Sssp, 0).verified())?;
     world.agree(planned.check())?;

@@ -44,8 +44,9 @@ impl RankPlan {
         let gpu = world.gpu(devices, memory, || plan(count, arcs, true).device_bytes())?;
         let plan = plan(count, arcs, gpu.is_some());
         let greatest_bytes = world.reduce(Reduction::Greatest, plan.memory_bytes());
-        // A list that is read already has its memory.
-        let share = || (available_memory() / world.ranks_on_host()).saturating_add(source.bytes_of_list());
+        // A list that is read already has its memory, and so have its names.
+        let has_already = source.bytes_of_list().saturating_add(source.bytes_of_names());
+        let share = || (available_memory() / world.ranks_on_host()).saturating_add(has_already);
         let available = memory.unwrap_or_else(share);
         let average = all_arcs as f64 / world.ranks() as f64;
         let imbalance = if all_arcs > 0 { most_arcs as f64 / average } else { 1.0 };
@@ -100,7 +101,8 @@ impl RankPlan {
         let cell = if source.weight_kind() == WeightKind::Unit { 6 } else { 8 };
         RankPlan::of(world, source, memory, RankDevices::Cpu, |owned, arcs, on_gpu| {
             let mut plan = Plan::new();
-            let search = Search::new(Problem::Sssp, Vec::new()).plan_of(source, world.ranks(), owned, arcs, on_gpu);
+            let search = Search { parts: Parts::Consecutive, ..Search::new(Problem::Sssp, Vec::new()) };
+            let search = search.plan_of(source, world.ranks(), owned, arcs, on_gpu);
             for item in search.memory_items().iter().filter(|item| item.what != SEARCH) {
                 plan.memory(item.what.clone(), item.bytes);
             }
@@ -114,6 +116,19 @@ impl RankPlan {
         })
     }
 
+    /// Plans the memory of each rank that finds statistics: the graph with its weights, components, degrees and levels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
+    pub fn of_statistics(world: &World, source: &Source<'_>, memory: Option<u64>) -> Outcome<Self> {
+        RankPlan::of(world, source, memory, RankDevices::Cpu, |owned, arcs, on_gpu| {
+            let mut plan = components_in(source, world.ranks(), (owned, arcs), on_gpu, Problem::Sssp);
+            plan.memory("degrees and levels", owned.saturating_mul(8 + 4 + 4 + 8));
+            plan
+        })
+    }
+
     /// Plans the memory of each rank that finds components, with a limit in bytes or its share of what its host has.
     ///
     /// # Errors
@@ -121,22 +136,24 @@ impl RankPlan {
     /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
     pub fn of_components(world: &World, source: &Source<'_>, memory: Option<u64>) -> Outcome<Self> {
         RankPlan::of(world, source, memory, RankDevices::Cpu, |owned, arcs, on_gpu| {
-            let mut plan = Plan::new();
-            let search = Search::new(Problem::Bfs, Vec::new()).plan_of(source, world.ranks(), owned, arcs, on_gpu);
-            for item in search.memory_items().iter().filter(|item| item.what != SEARCH) {
-                plan.memory(item.what.clone(), item.bytes);
-            }
-            let ghosts = arcs.min(source.vertices().saturating_sub(owned));
-            let states =
-                owned.saturating_add(ghosts).saturating_add(source.vertices() / vertices_per_hub(world.ranks()) + 1);
-            // The set of each state, its label and a mark; of owned vertices the component, and its number.
-            plan.memory(
-                "sets of vertices",
-                states.saturating_mul(4 + 8 + 1).saturating_add(owned.saturating_mul(8 + 48)),
-            );
-            plan
+            components_in(source, world.ranks(), (owned, arcs), on_gpu, Problem::Bfs)
         })
     }
+}
+
+/// The plan of a rank that finds components in a graph with the weights of a problem.
+fn components_in(source: &Source<'_>, ranks: usize, (owned, arcs): (u64, u64), on_gpu: bool, problem: Problem) -> Plan {
+    let mut plan = Plan::new();
+    let search = Search { parts: Parts::Consecutive, ..Search::new(problem, Vec::new()) };
+    let search = search.plan_of(source, ranks, owned, arcs, on_gpu);
+    for item in search.memory_items().iter().filter(|item| item.what != SEARCH) {
+        plan.memory(item.what.clone(), item.bytes);
+    }
+    let ghosts = arcs.min(source.vertices().saturating_sub(owned));
+    let states = owned.saturating_add(ghosts).saturating_add(source.vertices() / vertices_per_hub(ranks) + 1);
+    // The set of each state, its label and a mark; of owned vertices the component, and its number.
+    plan.memory("sets of vertices", states.saturating_mul(4 + 8 + 1).saturating_add(owned.saturating_mul(8 + 48)));
+    plan
 }
 
 /// What a search takes beside the graph.
@@ -196,6 +213,9 @@ impl Search {
         // A rank has at most one block more than another.
         let in_blocks = block.map_or(0, |block| (source.vertices() / ranks as u64).saturating_add(block));
         let owned = owned.max(in_blocks.min(source.vertices()));
+        // Of blocks nobody knows the arcs yet, so a rank has its share.
+        let share = u128::from(source.arcs()) * u128::from(owned) / u128::from(source.vertices().max(1));
+        let arcs = if block.is_some() { arcs.max(u64::try_from(share).unwrap_or(u64::MAX)) } else { arcs };
         // Bytes of an arc in a message, in a row with its head's vertex, and in a row with its head's number.
         let (sent, wide, kept) = (12 + weight, 8 + weight, 4 + weight);
         let hubs = source.vertices() / vertices_per_hub(ranks) + 1;
@@ -262,7 +282,10 @@ impl Source<'_> {
             // Damage shows when the rows are read; until then, no file has more arcs than it says.
             Some(file) => {
                 let before = |vertex: u64| Ok::<u64, Error>(file.arcs_before(vertex)?.min(file.arcs()));
-                Ok(before(vertices.end)?.saturating_sub(before(vertices.start)?))
+                let leaving = before(vertices.end)?.saturating_sub(before(vertices.start)?);
+                // Where arcs go both ways, as many come as leave, on average.
+                let is_turned = self.arcs() > file.arcs();
+                Ok(if is_turned { leaving.saturating_mul(2).max(self.arcs().div_ceil(ranks as u64)) } else { leaving })
             }
             None => Ok(self.arcs().div_ceil(ranks as u64)),
         }

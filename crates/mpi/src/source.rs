@@ -6,7 +6,7 @@ use std::path::Path;
 
 use warpath::formats::{RowRange, StoredRows, WeightSource};
 use warpath::generate::{ArcWeights, EdgeParts, Recipe, WeightRange};
-use warpath::graph::{Labels, VertexId, Weight, WeightKind};
+use warpath::graph::{Labels, Unit, VertexId, Weight, WeightKind};
 use warpath::{Error, Graph, ReadOptions, Result};
 
 use crate::graph::Partition;
@@ -289,7 +289,7 @@ impl<'g> Source<'g> {
             _ => (partition.range(world.rank()).start, 0),
         };
         let end = partition.range(world.rank()).end;
-        Ok(ArcsOf { form, origin, turn: self.turn, next, step, end, most: ARCS })
+        Ok(ArcsOf { form, origin, turn: self.turn, first: next, next, step, end, most: ARCS })
     }
 }
 
@@ -323,26 +323,30 @@ pub(crate) struct ArcsOf<'a> {
     form: ArcsFrom<'a>,
     origin: Origin,
     turn: Turn,
-    /// The next part, the next row, or the next edge of a list.
+    /// The first part, row, or edge of a list, and the next one.
+    first: u64,
     next: u64,
     /// From one part to the next one of this rank.
     step: u64,
     /// Behind the last row.
     end: u64,
-    /// About how many arcs a batch has.
+    /// About how many arcs the next batch has.
     most: u64,
 }
 
-/// About how many arcs a batch has, if nothing else is said.
+/// About how many arcs a batch has.
 const ARCS: u64 = 1 << 20;
 
 impl ArcsOf<'_> {
-    /// The same in batches of about so many arcs.
-    pub(crate) fn in_batches_of(self, most: u64) -> Self {
-        ArcsOf { most, ..self }
+    /// Hands over about so many of the first arcs, which will come again.
+    pub(crate) fn sample(&mut self, most: u64, mut take: impl FnMut(u64, u64)) -> Result<()> {
+        self.most = most;
+        let sampled = self.next_batch(|u, v, _: Unit| take(u, v));
+        (self.most, self.next) = (ARCS, self.first);
+        sampled.map(drop)
     }
 
-    /// Hands over the next batch, up to about a million arcs if nothing else is said; returns whether there may be more.
+    /// Hands over the next batch, up to about a million arcs; returns whether there may be more.
     pub(crate) fn next_batch<W: Weight>(&mut self, mut take: impl FnMut(u64, u64, W)) -> Result<bool> {
         let turn = self.turn;
         // An arc has its weight before it is turned round.

@@ -105,7 +105,7 @@ fn of_kind<W: Weight>(world: &World, source: Source<'_>, memory: Option<u64>) ->
 }
 
 fn check_plan(world: &World, source: &Source<'_>, memory: Option<u64>) -> Outcome<()> {
-    let planned = RankPlan::of_components(world, source, memory)?;
+    let planned = RankPlan::of_statistics(world, source, memory)?;
     world.agree(planned.check())
 }
 

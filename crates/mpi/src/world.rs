@@ -394,11 +394,7 @@ impl World {
         incoming: &mut PartMail,
         news: [u64; NEWS],
     ) -> (Vec<[u64; NEWS]>, Result<()>) {
-        let made = match made {
-            Ok(()) => Ok(()),
-            // A refusal of no words at all can't happen.
-            Err(error) => mail.make_room(std::iter::repeat_n(0, self.ranks)).map(drop).and(Err(error)),
-        };
+        let made = made.or_else(|error| mail.make_room(std::iter::repeat_n(0, self.ranks)).and(Err(error)));
         let (all, carried) = self.exchange_all(mail, incoming, news);
         (all, carried.and(made))
     }

@@ -74,15 +74,12 @@ pub(crate) fn run(arguments: InfoArguments) -> Result<ExitCode, Failure> {
     let (statistics, solve) = timed(|| Ok(graph.statistics(&setup.control)?))?;
     let facts = hierarchy.as_ref().map(HierarchyFacts::of).transpose()?;
     let solver = setup.solver(&graph, hierarchy)?;
-    // The range has 64 bits; what is shown has the digits that the weight has in its own type.
-    let digits =
-        |weight: f64| if statistics.weight_kind == WeightKind::F32 { print::shortest(weight as f32) } else { weight };
     let info = Info {
         vertices: statistics.vertices,
         arcs: statistics.arcs,
         directed: statistics.directed,
         weights: statistics.weight_kind.name(),
-        weight_range: statistics.weight_range.map(|(low, high)| (digits(low), digits(high))),
+        weight_range: statistics.weight_range.map(|(low, high)| shown_range(statistics.weight_kind.name(), low, high)),
         lines: statistics.input.lines,
         self_loops: statistics.input.self_loops,
         parallel: statistics.input.parallel,
@@ -155,6 +152,13 @@ fn show(info: &Info, statistics: &Statistics) -> Table {
     }
     table.row("time", info.seconds.text());
     table
+}
+
+/// A range of weights of a type, by its name. It has 64 bits; what is shown has the digits that the weights have in their own type.
+fn shown_range(weights: &str, low: f64, high: f64) -> (f64, f64) {
+    let is_single = weights == WeightKind::F32.name();
+    let digits = |weight: f64| if is_single { print::shortest(weight as f32) } else { weight };
+    (digits(low), digits(high))
 }
 
 /// Vertices, arcs and whether they have directions, and weights.

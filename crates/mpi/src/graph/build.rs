@@ -6,7 +6,7 @@ use warpath::{Error, Result};
 use super::rows::{WideRows, push_arc};
 use super::{Deal, PartOfGraph, Partition, Parts, SortedIds};
 use crate::allocation::{make_room, with_capacity};
-use crate::source::Source;
+use crate::source::{ArcsOf, Source};
 use crate::words::{pull, push, words_of};
 use crate::world::{Outcome, Reduction, World};
 
@@ -30,11 +30,12 @@ impl<W: Weight> PartOfGraph<W> {
     /// [`Error::OutOfMemory`], [`Error::Input`] and [`Error::Io`], on all ranks if on any.
     pub fn load(world: &World, source: &Source<'_>, parts: Parts) -> Outcome<Self> {
         let home = source.partition(world)?;
-        let deal = Deal::of(world, source, parts, &home)?;
+        let mut arcs_of = world.agree(source.arcs_of(world, &home, W::KIND))?;
+        let deal = Deal::of(world, &mut arcs_of, parts, &home)?;
         let partition = deal.places();
         let owned = partition.range(world.rank());
         let count = world.agree(in_32_bits(owned.end - owned.start, "vertices of a rank"))?;
-        let arcs = collect::<W>(world, source, &home, &deal)?;
+        let arcs = collect::<W>(world, arcs_of, &deal)?;
         let rows = world.agree(WideRows::<W>::sorted(count, &arcs))?;
         drop(arcs);
         let total = world.reduce(Reduction::Sum, rows.heads.len() as u64);
@@ -76,8 +77,7 @@ fn in_32_bits(number: u64, what: &str) -> Result<usize> {
 }
 
 /// The arcs whose tails this rank owns, as words of messages, their heads as places.
-fn collect<W: Weight>(world: &World, source: &Source<'_>, home: &Partition, deal: &Deal) -> Outcome<Vec<u32>> {
-    let mut arcs_of = world.agree(source.arcs_of(world, home, W::KIND))?;
+fn collect<W: Weight>(world: &World, mut arcs_of: ArcsOf<'_>, deal: &Deal) -> Outcome<Vec<u32>> {
     let mut arcs = Vec::new();
     let mut more = true;
     while world.any(more) {

@@ -10,11 +10,10 @@
 //! Source: block-cyclic distributions, as of matrices in J. Dongarra, R. van de Geijn, D. Walker, Scalability issues affecting the design of
 //! a dense linear algebra library, JPDC 22, 1994. When blocks are taken is this project's own.
 
-use warpath::graph::{Unit, WeightKind};
 use warpath::{Error, Result};
 
 use super::Partition;
-use crate::source::Source;
+use crate::source::ArcsOf;
 use crate::world::{Outcome, Reduction, World};
 
 /// How the vertices of a graph are shared out among the ranks that search it.
@@ -85,13 +84,13 @@ impl Deal {
     }
 
     /// Deals out the vertices as it was asked for, or by a sample of the arcs.
-    pub(super) fn of(world: &World, source: &Source<'_>, parts: Parts, home: &Partition) -> Outcome<Self> {
+    pub(super) fn of(world: &World, arcs_of: &mut ArcsOf<'_>, parts: Parts, home: &Partition) -> Outcome<Self> {
         let vertices = home.vertices();
         let block = match parts {
             Parts::Consecutive => None,
             Parts::Blocks(block) => Some(block),
             Parts::Auto => match block_for(vertices, world.ranks() as u64) {
-                Some(block) if arcs_stay_in_blocks(world, source, home, block)? => Some(block),
+                Some(block) if arcs_stay_in_blocks(world, arcs_of, block)? => Some(block),
                 _ => None,
             },
         };
@@ -161,16 +160,14 @@ impl Deal {
 }
 
 /// Whether most arcs join vertices of one block, by what each rank draws or reads first.
-fn arcs_stay_in_blocks(world: &World, source: &Source<'_>, home: &Partition, block: u64) -> Outcome<bool> {
+fn arcs_stay_in_blocks(world: &World, arcs_of: &mut ArcsOf<'_>, block: u64) -> Outcome<bool> {
     const ARCS: u64 = 1 << 16;
     let (bits, mut all, mut leaving) = (block.ilog2(), 0, 0);
-    let sampled = source.arcs_of(world, home, WeightKind::Unit).and_then(|arcs_of| {
-        arcs_of.in_batches_of(ARCS).next_batch(|u, v, _: Unit| {
-            all += 1;
-            leaving += u64::from(u >> bits != v >> bits);
-        })
+    let sampled = arcs_of.sample(ARCS, |u, v| {
+        all += 1;
+        leaving += u64::from(u >> bits != v >> bits);
     });
-    world.agree(sampled.map(drop))?;
+    world.agree(sampled)?;
     let mut sums = [all, leaving];
     world.reduce_all(Reduction::Sum, &mut sums);
     Ok(sums[0] > 0 && sums[1].saturating_mul(ARCS_FOR_ONE_THAT_LEAVES) <= sums[0])

@@ -34,12 +34,13 @@ pub(crate) fn read(world: &World, path: &Path, options: &ReadOptions) -> Outcome
     } else {
         Err(Error::invalid(format!("{}: the file has other lengths on other hosts", path.display())))
     })?;
-    let share = world.agree(list.share(world.rank(), world.ranks()))?;
-    let have_words = world.any(share.is_none());
+    let share = list.share(world.rank(), world.ranks());
+    // What is wrong with a line is told as on one machine: of the first one, if names are words.
+    let have_words = world.any(matches!(share, Ok(None)));
+    let share = if have_words { None } else { world.agree(share)? };
     let Shared { vertices, count, edges, weights, names } = match share {
-        Some(share) if !have_words => integers::number(world, &list, share)?,
-        others => {
-            drop(others);
+        Some(share) => integers::number(world, &list, share)?,
+        None => {
             let share = world.agree(list.share_of_words(world.rank(), world.ranks()))?;
             words::number(world, &list, share)?
         }

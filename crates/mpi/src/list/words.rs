@@ -5,7 +5,7 @@
 //! before it, and the rank of the hash tells the others the numbers. Then every word goes to the rank that owns its vertex: of equally many vertices for
 //! each.
 //!
-//! Work O(E + bytes of words) for all ranks; a rank sends the bytes of its words twice at most, and about 24 bytes more for each.
+//! Work O(E + bytes of words) for all ranks; a rank sends the bytes of its words twice at most, and 12 bytes more for each.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -11,12 +11,14 @@
 //!
 //! Work O(classes^2 + levels * classes).
 
-use warpath::Result;
 use warpath::generate::Recipe;
+use warpath::{Error, Result};
 
 use super::classes::Divided;
 use crate::bfs::{ARCS_SHARE, TIMES_MORE_ARCS, VERTICES_SHARE};
-use crate::graph::block_for;
+use crate::device::RankDevices;
+use crate::graph::{Parts, block_for};
+use crate::search::Search;
 
 /// How often ranks meet beside their levels, and the bytes that each then gives to reductions.
 const BEFORE: f64 = 2.0;
@@ -46,30 +48,42 @@ pub struct Predicted {
     pub levels: usize,
 }
 
-/// Predicts a breadth-first search on a generated graph, from a source of this degree.
+/// Predicts a breadth-first search on a generated graph, from a source of this degree: on the devices and in the parts of a search, on cores unless it asks for
+/// GPUs.
 ///
 /// ```
-/// let predicted = warpath_mpi::predict("kron:38", 1024, 100.0)?;
+/// use warpath_mpi::{Problem, Search, predict};
+/// let predicted = predict("kron:38", 1024, 100.0, &Search::new(Problem::Bfs, vec![0]))?;
 /// assert!(predicted.bytes < 4.0 * predicted.ghosts);
 /// # Ok::<(), warpath::Error>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`Error::InvalidRequest`](warpath::Error::InvalidRequest) if the specification is wrong, or not one of `kron`, `uniform` and `grid`.
-pub fn predict(specification: &str, ranks: usize, source_degree: f64) -> Result<Predicted> {
+/// [`Error::InvalidRequest`](warpath::Error::InvalidRequest) if the specification is wrong, or not one of `kron`, `uniform` and `grid`, or
+/// a grid is to be searched in blocks of less than three rows.
+pub fn predict(specification: &str, ranks: usize, source_degree: f64, search: &Search) -> Result<Predicted> {
+    let on_gpus = search.devices == RankDevices::Cuda;
     let recipe = Recipe::beyond_one_machine(specification)?;
     let (name, size) = specification.split_once(':').unwrap_or((specification, ""));
     if name == "grid" {
         let columns = size.split(['x', ',']).nth(1).and_then(|columns| columns.parse().ok()).unwrap_or(1.0);
-        let block = block_for(recipe.vertices(), ranks as u64);
-        return Ok(grid(recipe.vertices() as f64, columns, recipe.arcs() as f64, ranks as f64, block));
+        let has_rows = |block: &u64| *block as f64 >= LEAST_ROWS * columns;
+        let block = match search.parts {
+            Parts::Auto if on_gpus => None,
+            Parts::Auto => block_for(recipe.vertices(), ranks as u64).filter(has_rows),
+            Parts::Consecutive => None,
+            Parts::Blocks(block) if has_rows(&block) => Some(block),
+            Parts::Blocks(_) => return Err(Error::invalid("a grid in such small blocks is not predicted")),
+        };
+        let [vertices, arcs] = [recipe.vertices(), recipe.arcs()].map(|count| count as f64);
+        return Ok(grid((vertices, columns), arcs, ranks as f64, block, on_gpus));
     }
-    Ok(Divided::of(&recipe, name, ranks)?.search(source_degree.max(1.0)))
+    Ok(Divided::of(&recipe, name, ranks)?.search(source_degree.max(1.0), on_gpus))
 }
 
 impl Divided {
-    fn search(&self, source_degree: f64) -> Predicted {
+    fn search(&self, source_degree: f64, on_gpus: bool) -> Predicted {
         let ghosts = self.ghosts();
         // Of each class: which part is not reached, and how many free arcs such a vertex has.
         let mut rest: Vec<(f64, f64)> = self.classes.iter().map(|class| (1.0, class.degree)).collect();
@@ -94,6 +108,7 @@ impl Divided {
         };
         while size >= 0.5 {
             let is_counted = has_hubs
+                || on_gpus
                 || upward
                 || predicted.levels == 0
                 || size * self.arcs / self.vertices * TIMES_MORE_ARCS >= unexplored / ARCS_SHARE as f64;
@@ -155,7 +170,7 @@ impl Divided {
             }
         }
         // Nothing else tells that the last frontier is empty.
-        if has_hubs || upward {
+        if has_hubs || on_gpus || upward {
             predicted.meetings += 1.0;
             predicted.reduced_bytes += BYTES_OF_SIZE;
         }
@@ -202,27 +217,32 @@ impl Divided {
     }
 }
 
-/// A grid in consecutive rows, or in blocks of so many vertices where that is what ranks take ([`crate::Parts::Auto`]): a rank has the rows beside
-/// its own as ghosts, and the frontier stays small.
-fn grid(vertices: f64, columns: f64, arcs: f64, ranks: f64, block: Option<u64>) -> Predicted {
-    // Each border of two parts or blocks has a row of ghosts on either side. Rows as long as a block would leave most arcs between blocks.
-    let blocks = block.map(|block| block as f64).filter(|&block| block >= LEAST_ROWS * columns);
-    let borders = blocks.map_or(ranks, |block| (vertices / block).ceil()) - 1.0;
+/// A grid in consecutive rows, or in blocks of so many vertices: a rank has the rows beside its own as ghosts, and the frontier stays small.
+fn grid((vertices, columns): (f64, f64), arcs: f64, ranks: f64, block: Option<u64>, on_gpus: bool) -> Predicted {
+    // Each border of two parts or blocks has a row of ghosts on either side.
+    let borders = block.map_or(ranks, |block| (vertices / block as f64).ceil()) - 1.0;
     let ghosts = columns * 2.0 * borders / ranks;
     let rows = vertices / columns;
     let levels = rows + columns - 1.0;
-    // From a corner the frontier is a diagonal. The first one is counted, and those that are not small.
-    let (mut counted, mut unexplored, mut passed) = (0.0, arcs, 0.0);
-    for level in 0..levels as u64 {
-        let before = level as f64;
-        let diagonal = (before + 1.0).min(columns).min(rows).min(levels - before);
-        let leaving = diagonal * arcs / vertices;
-        if level > 0 && leaving * TIMES_MORE_ARCS < unexplored / ARCS_SHARE as f64 {
-            passed += leaving;
+    // From a corner the frontier is a diagonal, which grows, stays as long as the shorter side, and shrinks. The first one is counted, and those
+    // that are not small. While the diagonal stays, all are counted or none: what is left falls only where it is counted.
+    let shorter = rows.min(columns);
+    let staying = (levels - 2.0 * (shorter - 1.0)).max(0.0) - if shorter > 1.0 { 0.0 } else { 1.0 };
+    let growing = (2..shorter as u64).map(|diagonal| (diagonal as f64, 1.0));
+    let shrinking = (1..shorter as u64).rev().map(|diagonal| (diagonal as f64, 1.0));
+    let (mut counted, mut unexplored, mut passed) = (1.0, arcs - arcs / vertices.max(1.0), 0.0);
+    for (diagonal, times) in growing.chain([(shorter, staying)]).chain(shrinking) {
+        let leaving = diagonal * arcs / vertices.max(1.0);
+        if !on_gpus && leaving * TIMES_MORE_ARCS < unexplored / ARCS_SHARE as f64 {
+            passed += leaving * times;
         } else {
-            unexplored = (unexplored - passed - leaving).max(0.0);
-            (counted, passed) = (counted + 1.0, 0.0);
+            unexplored = (unexplored - passed - leaving * times).max(0.0);
+            (counted, passed) = (counted + times, 0.0);
         }
+    }
+    if on_gpus {
+        // Nothing else tells that the last frontier is empty.
+        counted += 1.0;
     }
     Predicted {
         ghosts,
@@ -255,14 +275,33 @@ const LEAST_ROWS: f64 = 3.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::Problem;
 
     #[test]
     fn grids_are_counted() {
-        let predicted = predict("grid:100x70", 2, 4.0).unwrap();
-        assert_eq!((predicted.ghosts, predicted.bytes, predicted.levels), (70.0, 280.0, 169));
+        let search = Search::new(Problem::Bfs, vec![0]);
+        let predicted = |specification: &str| predict(specification, 2, 4.0, &search);
+        let small = predicted("grid:100x70").unwrap();
+        assert_eq!((small.ghosts, small.bytes, small.levels), (70.0, 280.0, 169));
         // Eight blocks of 32,768 vertices, 32 rows each, or two.
-        assert_eq!(predict("grid:256x1024", 2, 4.0).unwrap().ghosts, 1024.0 * 7.0);
-        assert_eq!(predict("grid:16x16384", 2, 4.0).unwrap().ghosts, 16_384.0);
-        assert!(predict("roads:100", 2, 4.0).is_err());
+        assert_eq!(predicted("grid:256x1024").unwrap().ghosts, 1024.0 * 7.0);
+        assert_eq!(predicted("grid:16x16384").unwrap().ghosts, 16_384.0);
+        assert!(predicted("roads:100").is_err());
+        let consecutive = Search { parts: Parts::Consecutive, ..search.clone() };
+        assert_eq!(predict("grid:256x1024", 2, 4.0, &consecutive).unwrap().ghosts, 1024.0);
+        let blocks = Search { parts: Parts::Blocks(1 << 16), ..search.clone() };
+        assert_eq!(predict("grid:256x1024", 2, 4.0, &blocks).unwrap().ghosts, 1024.0 * 3.0);
+        let on_gpus = Search { devices: RankDevices::Cuda, ..search.clone() };
+        let on_gpus = predict("grid:256x1024", 2, 4.0, &on_gpus).unwrap();
+        assert_eq!((on_gpus.ghosts, on_gpus.meetings), (1024.0, BEFORE + 2.0 * 1279.0 + 1.0));
+    }
+
+    #[test]
+    fn long_grids_are_not_walked_level_by_level() {
+        let search = Search::new(Problem::Bfs, vec![0]);
+        for specification in ["grid:1x281474976710656", "grid:281474976710656x1", "grid:2x100000000000", "grid:1x1"] {
+            let predicted = predict(specification, 4, 2.0, &search).unwrap();
+            assert!(predicted.meetings >= predicted.levels as f64, "{specification}");
+        }
     }
 }

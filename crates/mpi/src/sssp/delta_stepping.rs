@@ -12,8 +12,8 @@
 //!
 //! Distances are the least over walks of lengths rounded from left to right, as on one machine, bit by bit: see `ARCHITECTURE.md`.
 //!
-//! Work O(V + E) if delta is small beside the weights, and more where distances in a bucket are corrected; two meetings a round, three
-//! if a hub came nearer.
+//! Work O(V + E) if delta is small beside the weights, and more where distances in a bucket are corrected; one meeting a round on cores,
+//! two on GPUs, one more if a hub came nearer, and another one if that was after heavy arcs.
 //!
 //! Sources: U. Meyer, P. Sanders, Delta-stepping: a parallelizable shortest path algorithm, J. Algorithms 49, 2003; V. Chakaravarthy
 //! et al., Scalable single source shortest path algorithms for massively parallel systems, IPDPS 2014.

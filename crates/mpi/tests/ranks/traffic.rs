@@ -26,7 +26,7 @@ pub(crate) fn as_rank() {
             all.iter().map(|facts| of(facts) as f64).sum::<f64>() / world.ranks() as f64
         };
         let degree = graph.degree(hub) as f64;
-        let predicted = predict(&specification, world.ranks(), degree).expect("a prediction");
+        let predicted = predict(&specification, world.ranks(), degree, &search).expect("a prediction");
         // Few messages are counted one by one.
         let few = 1.0 + 0.5 * (world.ranks() - 1) as f64;
         let mut facts = vec![

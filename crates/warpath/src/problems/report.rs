@@ -38,7 +38,7 @@ pub struct Seconds {
     pub prepare: f64,
     /// From the request to final distances.
     pub solve: f64,
-    /// Deriving predecessors from distances.
+    /// Deriving predecessors from distances; 0 where a search finds them on its way.
     pub predecessors: f64,
     /// Copying distances from the device.
     pub download: f64,

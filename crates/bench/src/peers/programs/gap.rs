@@ -44,7 +44,7 @@ impl Programs for Gap {
         (prepare, values(output, "Trial Time:"))
     }
 
-    fn agrees(&self, output: &str, _: &Path, expected: &Digest) -> Result<bool> {
+    fn agrees(&self, output: &str, _: &Path, _: Problem, expected: &Digest) -> Result<bool> {
         Ok(agrees(output, expected))
     }
 

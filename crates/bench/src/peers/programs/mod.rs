@@ -47,8 +47,8 @@ trait Programs {
         asked
     }
 
-    /// Whether what the program printed, and left in its folder, agrees with an answer.
-    fn agrees(&self, output: &str, folder: &Path, expected: &Digest) -> Result<bool>;
+    /// Whether what the program printed, and left in its folder, agrees with an answer to a problem.
+    fn agrees(&self, output: &str, folder: &Path, problem: Problem, expected: &Digest) -> Result<bool>;
 
     /// How answers are compared.
     fn comparison(&self) -> &'static str;
@@ -200,7 +200,9 @@ impl Job<'_> {
         let seconds = asked.task.limits.timeout * (runs as f64 + 1.0);
         let Some(ended) = process::run(&mut command, seconds, &self.watch.control)? else { return Ok(None) };
         let agrees = match expected {
-            Some(expected) if ended.status.success() => self.programs.agrees(&ended.output, self.folder, expected)?,
+            Some(expected) if ended.status.success() => {
+                self.programs.agrees(&ended.output, self.folder, asked.task.problem, expected)?
+            }
             _ => true,
         };
         if !agrees {

@@ -83,14 +83,11 @@ impl Programs for Pasgal {
         5
     }
 
-    fn agrees(&self, output: &str, folder: &Path, expected: &Digest) -> Result<bool> {
-        if !output.contains("Passed!") {
-            return Ok(false);
+    fn agrees(&self, output: &str, folder: &Path, problem: Problem, expected: &Digest) -> Result<bool> {
+        if problem == Problem::Bfs || !output.contains("Passed!") {
+            return Ok(output.contains("Passed!"));
         }
         let file = folder.join(DISTANCES);
-        if !file.exists() {
-            return Ok(true);
-        }
         let text = std::fs::read_to_string(&file).map_err(|error| Error::io(&file, error))?;
         std::fs::remove_file(&file).map_err(|error| Error::io(&file, error))?;
         let all = text.split_ascii_whitespace().map(str::parse::<u32>);

@@ -42,7 +42,7 @@ impl Programs for Wasp {
         (values(output, "Read Time:").iter().sum(), values(output, "External Trial Time:"))
     }
 
-    fn agrees(&self, output: &str, _: &Path, expected: &Digest) -> Result<bool> {
+    fn agrees(&self, output: &str, _: &Path, _: Problem, expected: &Digest) -> Result<bool> {
         let greatest = expected.greatest.as_deref().unwrap_or("0");
         Ok(agrees(output, expected) && output.lines().any(|line| line.trim() == format!("Max dist {greatest}")))
     }

@@ -79,7 +79,7 @@ impl RanksAnswer {
             arcs: found.arcs,
             directed,
             weights,
-            weight_range: found.weight_range,
+            weight_range: found.weight_range.map(|(least, greatest)| super::shown_range(weights, least, greatest)),
             degrees: Degrees {
                 least: found.least_degree,
                 mean: if found.vertices > 0 { found.arcs as f64 / found.vertices as f64 } else { 0.0 },

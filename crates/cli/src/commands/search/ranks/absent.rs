@@ -25,7 +25,7 @@ pub(super) fn print_plan(
     let degree = source.arcs() as f64 / source.vertices().max(1) as f64;
     let name = command.graph.graph.to_string_lossy();
     let traffic = if command.ignores_weights {
-        predict(&name, ranks as usize, degree).ok().map(Traffic::from)
+        predict(&name, ranks as usize, degree, search).ok().map(Traffic::from)
     } else {
         // On cores, in buckets of the width that ranks choose.
         let is_as_predicted = search.devices != RankDevices::Cuda
