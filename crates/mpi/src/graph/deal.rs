@@ -88,7 +88,10 @@ impl Deal {
         let vertices = home.vertices();
         let block = match parts {
             Parts::Consecutive => None,
-            Parts::Blocks(block) => Some(block),
+            Parts::Blocks(block) => {
+                world.agree(Parts::blocks(block))?;
+                Some(block)
+            }
             Parts::Auto => match block_for(vertices, world.ranks() as u64) {
                 Some(block) if arcs_stay_in_blocks(world, arcs_of, block)? => Some(block),
                 _ => None,

@@ -331,6 +331,10 @@ fn errors_are_reported_by_one_rank(world: &World) {
     for (search, message) in [
         (search(vec![9], None), "source 9 is out of range: there are 9 vertices"),
         (search(vec![0], Some("x")), "ranks have no algorithm `x`; they have direction-optimizing, top-down"),
+        (
+            Search { parts: Parts::Blocks(3), ..search(vec![0], None) },
+            "blocks of 3 vertices: it has to be a power of two",
+        ),
     ] {
         match search.run(world, &source) {
             Err(Failed::Here(Error::InvalidRequest(found))) if world.rank() == 0 => assert_eq!(found, message),
