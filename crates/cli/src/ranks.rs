@@ -31,12 +31,12 @@ pub(crate) struct Options {
 }
 
 /// What the name of the engine may be.
-const FORMS: &str = "`mpi`, or `mpi:` with `cpu` or `cuda`, `messages=mpi` or `messages=nccl`, `parts=consecutive` or `parts=N` for blocks of N vertices, a power of two, and `timeout=SECONDS`, a whole number from 1, separated by commas";
+const FORMS: &str = "`mpi`, or `mpi:` with `cpu` or `cuda`, `messages=` with `mpi`, `cuda-aware` or `nccl`, `parts=consecutive` or `parts=N` for blocks of N vertices, a power of two, and `timeout=SECONDS`, a whole number from 1, separated by commas";
 
 impl Options {
     /// Those in the name of an engine.
     pub(crate) fn of(engine: &str) -> Result<Self, Failure> {
-        let (devices, messages, parts) = (RankDevices::Auto, RankMessages::Mpi, Parts::Auto);
+        let (devices, messages, parts) = (RankDevices::Auto, RankMessages::Auto, Parts::Auto);
         let mut options = Options { timeout: DEFAULT_TIMEOUT, devices, messages, parts };
         let Some((_, listed)) = engine.split_once(':') else { return Ok(options) };
         let listed: Vec<&str> = listed.split(',').collect();
@@ -51,6 +51,7 @@ impl Options {
                 ("cpu", ..) => options.devices = RankDevices::Cpu,
                 ("cuda", ..) => options.devices = RankDevices::Cuda,
                 ("messages=mpi", ..) => options.messages = RankMessages::Mpi,
+                ("messages=cuda-aware", ..) => options.messages = RankMessages::CudaAware,
                 ("messages=nccl", ..) => options.messages = RankMessages::Nccl,
                 ("parts=consecutive", ..) => options.parts = Parts::Consecutive,
                 (_, _, Some(blocks)) => options.parts = blocks,
@@ -58,9 +59,10 @@ impl Options {
                 _ => return Err(Failure::usage(format!("`{engine}` is not {FORMS}"))),
             }
         }
-        if options.messages == RankMessages::Nccl && options.devices != RankDevices::Cuda {
+        let between_gpus = matches!(options.messages, RankMessages::CudaAware | RankMessages::Nccl);
+        if between_gpus && options.devices != RankDevices::Cuda {
             return Err(Failure::usage(format!(
-                "`{engine}`: NCCL carries messages between GPUs, which `cuda` asks for"
+                "`{engine}`: messages go from GPU to GPU on ranks with GPUs, which `cuda` asks for"
             )));
         }
         Ok(options)
@@ -69,9 +71,10 @@ impl Options {
     /// An error if something is said that only searches look at. `whatever` names what is asked for instead.
     pub(crate) fn refuse_those_of_searches(self, whatever: &str) -> Result<(), Error> {
         let said = match (self.messages, self.parts) {
+            (RankMessages::CudaAware, _) => "messages=cuda-aware",
             (RankMessages::Nccl, _) => "messages=nccl",
             (_, Parts::Consecutive | Parts::Blocks(_)) => "parts=",
-            (RankMessages::Mpi, Parts::Auto) => return Ok(()),
+            (RankMessages::Auto | RankMessages::Mpi, Parts::Auto) => return Ok(()),
         };
         Err(Error::invalid(format!("`{said}` is for searches, not for {whatever}")))
     }
@@ -104,13 +107,14 @@ pub(crate) fn run(
 }
 
 /// What the ranks search on, in a table.
-pub(crate) fn text(count: usize, on_gpus: bool, are_linked: bool) -> String {
+pub(crate) fn text(count: usize, on_gpus: bool, carried_by: RankMessages) -> String {
     let ranks = print::count(count, "rank", "ranks");
-    match (on_gpus, count) {
-        (false, _) => ranks,
-        (true, 1) => format!("{ranks} with a GPU"),
-        (true, _) if are_linked => format!("{ranks} with a GPU each, linked by NCCL"),
-        (true, _) => format!("{ranks} with a GPU each"),
+    match (on_gpus, count, carried_by) {
+        (false, ..) => ranks,
+        (true, 1, _) => format!("{ranks} with a GPU"),
+        (true, _, RankMessages::Nccl) => format!("{ranks} with a GPU each, linked by NCCL"),
+        (true, _, RankMessages::CudaAware) => format!("{ranks} with a GPU each, linked by MPI"),
+        (true, ..) => format!("{ranks} with a GPU each"),
     }
 }
 

@@ -4,12 +4,13 @@
 //! memory: several ranks on one GPU are slower than one, and one rank without a GPU keeps all others waiting. If one of them can't be opened
 //! then, all ranks search on their cores.
 //!
-//! Messages go through pinned memory of the hosts and MPI or, if that is asked for, from GPU to GPU by NCCL.
+//! Messages go from GPU to GPU if MPI takes addresses of GPUs, or by NCCL if that is asked for; else through pinned memory of the hosts and MPI.
 
 use warpath::graph::{MinPlus, Unit, Weight};
 use warpath::parts::{BfsPart, CarrierKey, PartDevice, PartLink, SsspPart};
 use warpath::{Error, Result};
 
+use crate::cuda_aware::{CudaAware, is_cuda_aware};
 use crate::graph::PartOfGraph;
 use crate::messages::RankMessages;
 use crate::world::{Outcome, World};
@@ -70,28 +71,42 @@ impl World {
         self.messages.set(messages);
     }
 
-    /// Whether NCCL carries messages from GPU to GPU.
-    pub fn is_linked(&self) -> bool {
-        self.link.get().is_some()
+    /// What carries messages between GPUs now: something from GPU to GPU, or MPI through the memory of the hosts.
+    pub fn carried_by(&self) -> RankMessages {
+        self.link.get().map_or(RankMessages::Mpi, |(_, messages)| *messages)
     }
 
-    /// What links this GPU with those of the other ranks, if that is asked for. It is made once.
+    /// What links this GPU with those of the other ranks, if anything does. It is made once.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] and [`Error::Device`] if it is not possible.
+    /// [`Error::NoDevice`] and [`Error::Device`] if what is asked for is not possible.
     fn link(&self, gpu: RankGpu) -> Outcome<Option<&PartLink>> {
-        if self.ranks() == 1 || self.messages.get() == RankMessages::Mpi {
+        if self.ranks() == 1 {
             return Ok(None);
         }
-        if self.link.get().is_none() {
-            let link = self.open_link(gpu)?;
-            let _ = self.link.set(link);
+        if self.messages.get() == RankMessages::Auto {
+            let all_take_addresses = !self.any(!is_cuda_aware());
+            self.messages.set(if all_take_addresses { RankMessages::CudaAware } else { RankMessages::Mpi });
         }
-        Ok(self.link.get())
+        if self.link.get().is_none() {
+            let made = match self.messages.get() {
+                RankMessages::Auto | RankMessages::Mpi => return Ok(None),
+                RankMessages::CudaAware => self.link_by_mpi()?,
+                RankMessages::Nccl => self.link_by_nccl(gpu)?,
+            };
+            let _ = self.link.set((made, self.messages.get()));
+        }
+        Ok(self.link.get().map(|(link, _)| link))
     }
 
-    fn open_link(&self, gpu: RankGpu) -> Outcome<PartLink> {
+    fn link_by_mpi(&self) -> Outcome<PartLink> {
+        let refused = || Error::NoDevice("this MPI takes no addresses of GPUs: it is not CUDA-aware".into());
+        self.agree(is_cuda_aware().then_some(()).ok_or_else(refused))?;
+        Ok(PartLink::through(Box::new(CudaAware::new(self.communicator())), self.ranks()))
+    }
+
+    fn link_by_nccl(&self, gpu: RankGpu) -> Outcome<PartLink> {
         self.agree(PartLink::available())?;
         let made = if self.rank() == 0 { CarrierKey::new().map(|key| key.words()) } else { Ok(Vec::new()) };
         let mut key = self.agree(made)?;
@@ -156,7 +171,7 @@ impl<P: DevicePart> OnDevice<P> {
         graph: &PartOfGraph<P::Weight>,
     ) -> Outcome<Self> {
         let Some(own) = gpu else { return Ok(OnDevice { gpu, part: None }) };
-        // NCCL takes memory of its own, so it is first.
+        // NCCL takes memory of its own, so it is first if it is asked for.
         world.link(own)?;
         let part = P::open(own.device, graph);
         if !asked_for && world.any(part.is_err()) {

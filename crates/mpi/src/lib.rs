@@ -24,6 +24,7 @@ mod bfs;
 mod bits;
 mod certificate;
 mod components;
+mod cuda_aware;
 mod device;
 mod facts;
 mod floyd_warshall;
@@ -79,9 +80,10 @@ mod tests {
 
     /// What needs a world is one test: a process starts MPI once.
     #[test]
-    fn certificates_find_what_is_wrong() {
+    fn certificates_find_what_is_wrong_and_words_come() {
         let world = World::start(Duration::from_secs(60), &Control::new()).unwrap();
         certificate::tests::wrong_answers_do_not_verify(&world);
         floyd_warshall::tests::wrong_cells_do_not_verify(&world);
+        cuda_aware::tests::words_go_and_come(&world);
     }
 }

@@ -3,9 +3,25 @@
 /// What carries messages between ranks that search on GPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RankMessages {
-    /// MPI, through the memory of the hosts.
+    /// MPI: from GPU to GPU if it is CUDA-aware on all ranks, and otherwise through the memory of the hosts.
     #[default]
+    Auto,
+    /// MPI, through the memory of the hosts.
     Mpi,
+    /// MPI, from GPU to GPU: it takes addresses of their memory.
+    CudaAware,
     /// NCCL, from GPU to GPU. Each rank has to find it, and to have a GPU for itself.
     Nccl,
+}
+
+impl RankMessages {
+    /// As it is said on the command line, and in its answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            RankMessages::Auto => "auto",
+            RankMessages::Mpi => "mpi",
+            RankMessages::CudaAware => "cuda-aware",
+            RankMessages::Nccl => "nccl",
+        }
+    }
 }

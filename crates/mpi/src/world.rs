@@ -95,8 +95,8 @@ pub struct World {
     slots: RefCell<[Vec<u64>; 2]>,
     /// What carries messages between GPUs.
     pub(crate) messages: Cell<RankMessages>,
-    /// What links the GPUs of the ranks, once they are linked.
-    pub(crate) link: OnceCell<PartLink>,
+    /// What links the GPUs of the ranks, once they are linked, and what does.
+    pub(crate) link: OnceCell<(PartLink, RankMessages)>,
     // Dropped last: it ends MPI.
     _universe: Universe,
 }
@@ -160,6 +160,11 @@ impl World {
             link: OnceCell::new(),
             _universe: universe,
         })
+    }
+
+    /// All ranks.
+    pub(crate) fn communicator(&self) -> &SimpleCommunicator {
+        &self.communicator
     }
 
     /// The number of this rank, from 0.
@@ -337,22 +342,7 @@ impl World {
         let start = Instant::now();
         let _watched = self.watch.waits();
         for values in values.chunks_mut(AT_ONCE) {
-            let ordered = |operation: SystemOperation, values: &mut [T]| {
-                let mine: Vec<T::Ordered> = values.iter().map(|value| value.ordered()).collect();
-                let mut all = mine.clone();
-                self.communicator.all_reduce_into(&mine[..], &mut all[..], operation);
-                values.iter_mut().zip(all).for_each(|(value, one)| *value = T::of_ordered(one));
-            };
-            let as_they_are = |operation: SystemOperation, values: &mut [T]| {
-                let mine = values.to_vec();
-                self.communicator.all_reduce_into(&mine[..], values, operation);
-            };
-            match reduction {
-                Reduction::Sum => as_they_are(SystemOperation::sum(), values),
-                Reduction::Or => as_they_are(SystemOperation::bitwise_or(), values),
-                Reduction::Least => ordered(SystemOperation::min(), values),
-                Reduction::Greatest => ordered(SystemOperation::max(), values),
-            }
+            reduce_among(&self.communicator, reduction, values);
         }
         self.tally(|traffic| {
             traffic.reduced_bytes += size_of_val(values) as u64;
@@ -563,5 +553,25 @@ impl World {
         let mut traffic = self.traffic.get();
         add(&mut traffic);
         self.traffic.set(traffic);
+    }
+}
+
+/// Replaces each number by the one that is made of those at the same place of all ranks of a communicator: no more than MPI's counts have room for.
+pub(crate) fn reduce_among<T: Reduced>(communicator: &SimpleCommunicator, reduction: Reduction, values: &mut [T]) {
+    let ordered = |operation: SystemOperation, values: &mut [T]| {
+        let mine: Vec<T::Ordered> = values.iter().map(|value| value.ordered()).collect();
+        let mut all = mine.clone();
+        communicator.all_reduce_into(&mine[..], &mut all[..], operation);
+        values.iter_mut().zip(all).for_each(|(value, one)| *value = T::of_ordered(one));
+    };
+    let as_they_are = |operation: SystemOperation, values: &mut [T]| {
+        let mine = values.to_vec();
+        communicator.all_reduce_into(&mine[..], values, operation);
+    };
+    match reduction {
+        Reduction::Sum => as_they_are(SystemOperation::sum(), values),
+        Reduction::Or => as_they_are(SystemOperation::bitwise_or(), values),
+        Reduction::Least => ordered(SystemOperation::min(), values),
+        Reduction::Greatest => ordered(SystemOperation::max(), values),
     }
 }

@@ -12,6 +12,7 @@
 //! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --type f32     # all pairs, with weights as floats
 //! cargo bench -p warpath --bench gpu -- --problem apsp kron:13 --into matrix     # all rows, to the host
 //! cargo bench -p warpath --bench gpu -- --problem apsp kron:16 --into facts      # all rows, summed up on the device
+//! cargo bench -p warpath --bench gpu -- --problem apsp roads.wpg --into facts --sources 16384   # rows of so many sources
 //! cargo bench -p warpath --bench gpu -- --problem apsp dense:4096 --into successors   # and the successors of all pairs
 //! cargo bench -p warpath --bench gpu -- --problem apsp grid:250x250,weights=1..1000 --algorithm hierarchy --into facts --new-weights
 //!                                                                    # weights are new in each run: customization is timed, too
@@ -161,8 +162,14 @@ impl Arguments {
     }
 
     /// What is asked for, for all pairs.
-    fn asked(&self) -> apsp::Asked<'_> {
-        apsp::Asked { into: self.into, engine: &self.engine, memory: self.memory, new_weights: self.new_weights }
+    fn asked(&self, graph: &Graph) -> apsp::Asked<'_> {
+        apsp::Asked {
+            into: self.into,
+            engine: &self.engine,
+            memory: self.memory,
+            new_weights: self.new_weights,
+            sources: self.together.map(|count| sources(graph, count)),
+        }
     }
 
     /// The algorithms to time; `None` stands for the algorithm predicted fastest.
@@ -197,8 +204,9 @@ fn main() {
         let graph = arguments.graph(name);
         if arguments.all_pairs {
             let graph = Arc::new(arguments.kind.iter().fold(graph, |graph, kind| apsp::converted(graph, kind)));
+            let asked = arguments.asked(&graph);
             for algorithm in arguments.chosen() {
-                apsp::time(name, &graph, algorithm, &arguments.asked());
+                apsp::time(name, &graph, algorithm, &asked);
             }
             continue;
         }

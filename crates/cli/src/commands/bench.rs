@@ -165,7 +165,7 @@ fn graph500_on_ranks(arguments: &BenchArguments, scale: u32, roots: usize) -> Re
         let (on_gpus, [bfs, sssp]) = (found.on_gpus, found.kernels);
         let kernel = |name, found: warpath_mpi::RankKernel| graph500::Kernel {
             name,
-            by: format!("{} on {}", found.algorithm, crate::ranks::text(world.ranks(), on_gpus, world.is_linked())),
+            by: format!("{} on {}", found.algorithm, crate::ranks::text(world.ranks(), on_gpus, world.carried_by())),
             seconds: found.seconds,
             validation: found.validation,
         };

@@ -315,6 +315,7 @@ fn bad_requests_get_one_error() {
             words_of("apsp grid:3x3 --engine mpi:cuda,messages=nccl"),
             "`messages=nccl` is for searches, not for all pairs",
         ),
+        (words_of("info grid:3x3 --engine mpi:messages=fax"), "`messages=` with `mpi`, `cuda-aware` or `nccl`"),
         (words_of("info grid:3x3 --engine mpi:cuda"), "ranks find statistics on their cores"),
         (words_of("components grid:3x3 --engine mpi:parts=4"), "`parts=` is for searches, not for components"),
         (
@@ -337,10 +338,12 @@ fn bad_requests_get_one_error() {
     let (output, _, error) = output_of(&mut alone(&both));
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("says both `cpu` and `cuda`"), "{error}");
-    let (output, _, error) =
-        output_of(&mut alone(&["bfs", "grid:3x3", "--source", "0", "--engine", "mpi:messages=nccl"]));
-    assert_eq!(output.status.code(), Some(2));
-    assert!(error.contains("NCCL carries messages between GPUs, which `cuda` asks for"), "{error}");
+    for messages in ["nccl", "cuda-aware"] {
+        let engine = format!("mpi:messages={messages}");
+        let (output, _, error) = output_of(&mut alone(&["bfs", "grid:3x3", "--source", "0", "--engine", &engine]));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(error.contains("from GPU to GPU on ranks with GPUs, which `cuda` asks for"), "{error}");
+    }
     let (output, _, error) = output_of(&mut alone(&["components", "grid:3x3", "--engine", "mpi:cuda"]));
     assert_eq!(output.status.code(), Some(2));
     assert!(error.contains("ranks find components on their cores"), "{error}");

@@ -18,8 +18,8 @@ use warpath_mpi::{
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// With this environment variable, ranks search on GPUs, and only some of the graphs: every search copies its part there anew. With `nccl` as its value
-/// messages go from GPU to GPU, of which each rank needs one.
+/// With this environment variable, ranks search on GPUs, and only some of the graphs: every search copies its part there anew. With `nccl` or `cuda-aware`
+/// as its value messages go from GPU to GPU so.
 const ON_GPUS: &str = "WARPATH_TEST_RANKS_ON_GPUS";
 const OF_GRAPHS_ON_GPUS: usize = 13;
 
@@ -30,9 +30,9 @@ fn devices() -> RankDevices {
 /// Runs on every rank.
 pub(crate) fn as_rank() {
     let world = World::start(TIMEOUT, &Control::new()).expect("MPI starts");
-    if std::env::var_os(ON_GPUS).is_some_and(|value| value == "nccl") {
-        world.carry_by(RankMessages::Nccl);
-    }
+    let asked = std::env::var(ON_GPUS).unwrap_or_default();
+    let each = [RankMessages::Mpi, RankMessages::CudaAware, RankMessages::Nccl];
+    world.carry_by(each.into_iter().find(|messages| messages.name() == asked).unwrap_or_default());
     let directory = tempfile::tempdir().expect("a folder");
     let step = if devices() == RankDevices::Cuda { OF_GRAPHS_ON_GPUS } else { 1 };
     for (index, (name, graph)) in graphs().into_iter().enumerate().step_by(step) {
@@ -89,7 +89,7 @@ pub(crate) fn as_rank() {
     }
     errors_are_reported_by_one_rank(&world);
     if devices() == RankDevices::Cuda && world.rank() == 0 {
-        println!("messages went by {}", if world.is_linked() { "NCCL" } else { "MPI" });
+        println!("messages went by {}", world.carried_by().name());
     }
 }
 

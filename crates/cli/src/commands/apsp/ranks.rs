@@ -8,8 +8,8 @@ use warpath::formats::{PartialFile, check_output};
 use warpath::graph::WeightKind;
 use warpath::{Apsp, Control, Engine, Error, Solver};
 use warpath_mpi::{
-    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, RankPlan, SharedMatrix, Source, World, all_pairs,
-    floyd_warshall,
+    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, RankMessages, RankPlan, SharedMatrix, Source, World,
+    all_pairs, floyd_warshall,
 };
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
@@ -227,7 +227,7 @@ fn print(
     }
     let mut table = Table::new();
     table.row("graph", graph.text());
-    let on = ranks::text(world.ranks(), on_gpus, false);
+    let on = ranks::text(world.ranks(), on_gpus, RankMessages::Mpi);
     table.row("apsp", format!("{} on {on}, {}", found.algorithm, found.number_type));
     let pairs = u128::from(vertices) * u128::from(vertices);
     let mut text = format!("{} of {}", print::grouped(found.finite_pairs.into()), print::count(pairs, "pair", "pairs"));

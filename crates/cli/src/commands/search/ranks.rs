@@ -7,13 +7,15 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use warpath::formats::{PartialFile, check_output};
 use warpath::graph::{Distances, Labels, VertexId};
 use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error, ReadOptions};
-use warpath_mpi::{Failed, Found, Names, Outcome, PartFacts, Problem, RankPlan, Search, SharedFile, Source, World};
+use warpath_mpi::{
+    Failed, Found, Names, Outcome, PartFacts, Problem, RankMessages, RankPlan, Search, SharedFile, Source, World,
+};
 
 use super::SearchCommand;
 use super::found::{EachSearch, Found as Shown};
@@ -238,7 +240,10 @@ fn print_plan(command: &SearchCommand<'_>, world: &World, planned: &RankPlan) ->
         let mut table = Table::new();
         table.row(
             "ranks",
-            format!("{}; below is the plan of rank 0", ranks::text(world.ranks(), planned.gpu.is_some(), false)),
+            format!(
+                "{}; below is the plan of rank 0",
+                ranks::text(world.ranks(), planned.gpu.is_some(), RankMessages::Mpi)
+            ),
         );
         table.row("most arcs", format!("{:.2} times the average", planned.imbalance));
         table.row("most memory", format!("{} on one rank", print::bytes(planned.greatest_bytes)));
@@ -377,7 +382,8 @@ struct Ranks {
     /// Whether each rank has a GPU.
     on_gpus: bool,
     /// What carried the messages: `mpi` or `nccl`.
-    carried_by: &'static str,
+    #[serde(serialize_with = "as_name")]
+    carried_by: RankMessages,
     /// The vertices of each of the blocks that the ranks searched in turn; none if they searched consecutive vertices.
     block: Option<u64>,
     /// Where the time of the search went, on average.
@@ -412,6 +418,10 @@ struct Slowest {
     seconds: SearchSeconds,
 }
 
+fn as_name<S: Serializer>(messages: &RankMessages, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(messages.name())
+}
+
 impl Ranks {
     fn of(world: &World, found: &Found) -> Outcome<Self> {
         let all = found.of_all_ranks(world)?;
@@ -431,7 +441,7 @@ impl Ranks {
         Ok(Ranks {
             count: all.len(),
             on_gpus: found.gpu.is_some(),
-            carried_by: if found.gpu.is_some() && world.is_linked() { "nccl" } else { "mpi" },
+            carried_by: world.carried_by(),
             block: found.block,
             mean_seconds: SearchSeconds {
                 compute: mean(|seconds| seconds.compute),
@@ -487,7 +497,7 @@ fn print_found(
     let mut table = Table::new();
     table.row("graph", graph.text());
     let wide = if found.repeated_wide { ", repeated with 64-bit distances" } else { "" };
-    let on = ranks::text(told.count, told.on_gpus, told.carried_by == "nccl");
+    let on = ranks::text(told.count, told.on_gpus, told.carried_by);
     table.row(command.problem, format!("{} on {on}, {}{wide}", found.algorithm, found.number_type));
     for shown in results.iter().take(SHOWN) {
         shown.rows(&mut table, graph.vertices() as usize, reverse);

@@ -19,17 +19,17 @@ pub struct CarrierKey(pub [u8; KEY_BYTES]);
 
 /// Words that go to a place, or come from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub struct Piece {
     /// The place.
-    pub(crate) peer: usize,
+    pub peer: usize,
     /// Where they are on the device.
-    pub(crate) address: u64,
+    pub address: u64,
     /// How many 32-bit words.
-    pub(crate) words: usize,
+    pub words: usize,
 }
 
 /// What processes that joined have in common, seen from one of them.
-pub(crate) trait Carrier: Send + Sync + Debug {
+pub(crate) trait Carrier: Debug {
     /// Sends and receives; returns when both are done. What the device was given before is done first.
     ///
     /// # Safety

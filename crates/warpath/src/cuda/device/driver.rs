@@ -504,6 +504,13 @@ impl Device for Driver {
         joined::join(&self.context, key, place, count)
     }
 
+    fn within(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let entered = self.context.enter()?;
+        let done = work();
+        drop(entered);
+        done
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }

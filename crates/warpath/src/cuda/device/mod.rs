@@ -321,6 +321,15 @@ pub(crate) trait Device: Send + Sync + Debug {
         Err(Error::NoDevice(format!("nothing carries from {} to other processes", self.properties().name)))
     }
 
+    /// Does work while this thread uses the device as libraries expect that take addresses of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the work, and [`Error::Device`] if the device can't be used any more.
+    fn within(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        work()
+    }
+
     /// What it really is.
     fn as_any(&self) -> &dyn Any;
 }

@@ -1,4 +1,5 @@
-//! Links between the devices of parts: messages go from one to the other without their hosts, by NCCL.
+//! Links between the devices of parts: messages go from one to the other by NCCL, or by what the caller has for that, such as an MPI that takes
+//! addresses of devices.
 //!
 //! Before each exchange the parts *announce*, by what their hosts have, how many words go to each other part, and how many of them they take at a time.
 //! So two parts cut what goes between them into the same pieces, each of which goes in one round. A part that failed announces that it takes
@@ -6,7 +7,11 @@
 //!
 //! *Invariants.* What a carrier is told to send, and where it writes, are slices of the pool that the part's device has.
 
+use std::sync::Arc;
+
 use super::PartDevice;
+use super::messages::{Between, DeviceMessages};
+use crate::cuda::device::Device;
 use crate::cuda::device::carrier::{Carrier, KEY_BYTES, Piece};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::{Error, Result};
@@ -48,7 +53,7 @@ pub struct PartLink {
 const MOST_PARTS: usize = 1 << 13;
 
 impl PartLink {
-    /// An error unless devices can be linked here.
+    /// An error unless devices can be linked by NCCL here.
     ///
     /// # Errors
     ///
@@ -57,7 +62,7 @@ impl PartLink {
         crate::cuda::carrier_available()
     }
 
-    /// Links the device of one of so many parts with those of the others, each of which has to do this with the same key; waits for them.
+    /// Links the device of one of so many parts by NCCL with those of the others, each of which has to do this with the same key; waits for them.
     ///
     /// # Errors
     ///
@@ -66,7 +71,12 @@ impl PartLink {
         if parts > MOST_PARTS {
             return Err(Error::NoDevice(format!("at most {MOST_PARTS} parts on devices are linked, not {parts}")));
         }
-        Ok(Self::by(device.open()?.join(key, part, parts)?, parts))
+        Ok(Self::by(joined(&device.open()?, key, part, parts)?, parts))
+    }
+
+    /// Links the devices of so many parts by something that takes addresses of them.
+    pub fn through(messages: Box<dyn DeviceMessages>, parts: usize) -> Self {
+        Self::by(Box::new(Between(messages)), parts)
     }
 
     pub(super) fn by(carrier: Box<dyn Carrier>, parts: usize) -> Self {
@@ -130,6 +140,25 @@ impl PartLink {
             self.carrier.least(&**pool.device(), of.address(), to.address(), count, words)
         }
     }
+}
+
+/// What joins a device with those that have the same key. NCCL makes ways between devices when they are first used, so they are used once: what can
+/// fail fails here, and the first search is as quick as the others.
+fn joined(device: &Arc<dyn Device>, key: &CarrierKey, part: usize, parts: usize) -> Result<Box<dyn Carrier>> {
+    let carrier = device.join(key, part, parts)?;
+    let (pool, [sent, received]) =
+        Pool::lay_out(device, |arena| arena.take_two::<u32>(["words to send", "words received"], parts as u64))?;
+    pool.fill(sent, 0)?;
+    let others = |words: DeviceSlice<u32>| {
+        let word = |peer: usize| Piece { peer, address: words.part(peer as u64, 1).address(), words: 1 };
+        (0..parts).filter(|&peer| peer != part).map(word).collect::<Vec<_>>()
+    };
+    // SAFETY: both are memory of the pool's device, a word for each part.
+    unsafe {
+        carrier.exchange(&**device, &others(sent), &others(received))?;
+        carrier.least(&**device, sent.address(), received.address(), parts, 1)?;
+    }
+    Ok(carrier)
 }
 
 /// What a part tells another before they exchange words.

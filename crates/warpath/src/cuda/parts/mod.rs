@@ -14,6 +14,7 @@ mod breadth_first;
 mod by_weights;
 mod link;
 mod mail;
+mod messages;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,7 @@ pub use link::{Announced, CarrierKey, PartLink};
 pub use mail::PartMail;
 #[cfg(test)]
 pub(in crate::cuda) use mail::header as mail_header;
+pub use messages::{DeviceMessages, Piece};
 
 use super::device::{Device, Function, LaunchShape};
 use super::frontier::most_pieces_of;

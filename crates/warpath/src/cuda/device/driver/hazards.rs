@@ -7,7 +7,7 @@
 //!
 //! *Invariants.* Contexts and memory that are ruined here belong to a process that ends with the test.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -74,15 +74,15 @@ fn name(problem: Problem, algorithm: Option<&str>) -> String {
     format!("{} {}", problem.name(), algorithm.unwrap_or("auto"))
 }
 
-/// A graph that keeps a device busy for some milliseconds.
-fn middling(problem: Problem, seed: u64) -> Graph {
-    let specification = match problem {
-        Problem::Bfs | Problem::Sssp if seed.is_multiple_of(2) => "grid:300x300,weights=1..255",
+/// A graph that keeps a device busy for some milliseconds. A hierarchy has one with small separators.
+fn middling(problem: Problem, algorithm: Option<&str>, seed: u64) -> &'static str {
+    let needs_separators = algorithm.is_some_and(|name| name.starts_with("hierarchy"));
+    match problem {
+        Problem::Bfs | Problem::Sssp if seed.is_multiple_of(2) || needs_separators => "grid:300x300,weights=1..255",
         Problem::Bfs | Problem::Sssp => "uniform:17,weights=1..255",
         Problem::Apsp => "uniform:11,weights=1..255",
         Problem::Closure => "uniform:12,edges-per-vertex=2",
-    };
-    crate::generate(specification).unwrap()
+    }
 }
 
 /// Whether the answer is there and right, or the error one of the device; in one word. Anything else is a failure.
@@ -197,7 +197,7 @@ fn one_context_dies() {
         return println!("{MARK}no second device, since another context died");
     };
     let mut random = Random(case << 32 | seed);
-    let graph = middling(problem, seed);
+    let graph = crate::generate(middling(problem, algorithm, seed)).unwrap();
     let opened = (0..if on_all { 2 } else { 1 }).map(|ordinal| Driver::open(ordinal).map(Arc::new));
     let opened: Vec<Arc<Driver>> = match opened.collect() {
         Ok(opened) => opened,
@@ -268,8 +268,11 @@ fn memory_that_another_program_takes_is_an_error() {
     let mut failures = Vec::new();
     let watched = Mutex::new((Instant::now(), String::new()));
     let cases: Vec<_> = cases().into_iter().filter(|(.., on_all)| !on_all).collect();
-    let problems = [Problem::Bfs, Problem::Sssp, Problem::Apsp, Problem::Closure];
-    let graphs = problems.map(|problem| (crate::generate("grid:20x20,weights=1..9").unwrap(), middling(problem, 1)));
+    let small = "grid:20x20,weights=1..9";
+    let large = cases.iter().map(|&(problem, algorithm, _)| middling(problem, algorithm, 1));
+    let specifications: BTreeSet<_> = large.chain([small]).collect();
+    let graphs: BTreeMap<_, _> =
+        specifications.into_iter().map(|graph| (graph, crate::generate(graph).unwrap())).collect();
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -286,8 +289,8 @@ fn memory_that_another_program_takes_is_an_error() {
         let mut turn = 0;
         while turn < 2 * cases.len() || Instant::now() < until {
             let (problem, algorithm, _) = cases[turn % cases.len()];
-            let (small, large) = &graphs[problems.iter().position(|other| *other == problem).unwrap()];
-            let graph = if (turn / cases.len()).is_multiple_of(2) { small } else { large };
+            let is_small = (turn / cases.len()).is_multiple_of(2);
+            let graph = &graphs[if is_small { small } else { middling(problem, algorithm, 1) }];
             turn += 1;
             // Only some open a context anew: that takes far longer than a solve, and much memory of its own.
             let device = match Driver::open(0) {
@@ -319,7 +322,7 @@ fn memory_that_another_program_takes_is_an_error() {
     let _ = hog.wait();
     // With all memory back, everything works.
     for (problem, algorithm, _) in cases {
-        let graph = &graphs[problems.iter().position(|other| *other == problem).unwrap()].1;
+        let graph = &graphs[middling(problem, algorithm, 1)];
         let solver = Solver::builder(graph.clone()).engine(Engine::Cuda(vec![0])).open().unwrap();
         let answer = Answer::of(&solver, problem, algorithm);
         answer.unwrap_or_else(|error| panic!("{}: {error}", name(problem, algorithm))).verify(graph).unwrap();

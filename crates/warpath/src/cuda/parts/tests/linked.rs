@@ -1,15 +1,13 @@
-//! Searches of parts whose devices are linked: each part on a thread of its own, and a carrier that takes words through the memory of this process.
+//! Searches of parts whose devices are linked: each part on a thread of its own, and messages that go through the memory of this process.
 //!
 //! *Invariants.* Addresses and lengths are those that a link tells its carrier, of slices of the device's memory.
 
 use std::collections::{HashMap, VecDeque};
-use std::mem::MaybeUninit;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use super::*;
-use crate::cuda::device::Stream;
-use crate::cuda::device::carrier::{Carrier, Piece};
+use crate::cuda::parts::messages::{DeviceMessages, Piece, words_at, write_words};
 
 /// By what they are about, and from which part to which they go.
 type Letters = HashMap<(Kind, usize, usize), VecDeque<Vec<u64>>>;
@@ -61,68 +59,49 @@ impl Post {
     }
 }
 
-/// The carrier of one part.
+/// What carries the messages of one part.
 #[derive(Debug)]
 struct InProcess {
     post: Arc<Post>,
     me: usize,
     count: usize,
+    device: Arc<dyn Device>,
 }
 
-fn words_at(device: &dyn Device, address: u64, words: usize) -> Result<Vec<u32>> {
-    let mut read = vec![MaybeUninit::<u32>::uninit(); words];
-    // SAFETY: the caller of the carrier promises that the device has that many words there.
-    unsafe { device.staging().download(device, &mut read, address, Stream::Work)? };
-    // SAFETY: they have been written.
-    Ok(read.into_iter().map(|word| unsafe { word.assume_init() }).collect())
-}
-
-fn write_words(device: &dyn Device, address: u64, words: &[u32]) -> Result<()> {
-    // SAFETY: as above.
-    unsafe {
-        device
-            .staging()
-            .upload(device, address, words.len(), &|range, piece: &mut [u32]| piece.copy_from_slice(&words[range]))?;
-    }
-    device.synchronize()
-}
-
-impl Carrier for InProcess {
-    unsafe fn exchange(&self, device: &dyn Device, sent: &[Piece], received: &[Piece]) -> Result<()> {
+impl DeviceMessages for InProcess {
+    unsafe fn exchange(&self, sent: &[Piece], received: &[Piece]) -> Result<()> {
         for piece in sent {
-            let words = words_at(device, piece.address, piece.words)?;
+            // SAFETY: the caller promises that the device has that many words there.
+            let words = unsafe { words_at(&*self.device, piece.address, piece.words) }?;
             self.post.send(Kind::Carried, self.me, piece.peer, words.into_iter().map(u64::from).collect());
         }
         received.iter().try_for_each(|piece| {
             let words: Vec<u32> =
                 self.post.receive(Kind::Carried, piece.peer, self.me).into_iter().map(|word| word as u32).collect();
             assert_eq!(words.len(), piece.words, "parts cut their words into other pieces");
-            write_words(device, piece.address, &words)
+            // SAFETY: as above.
+            unsafe { write_words(&*self.device, piece.address, &words) }
         })
     }
 
-    unsafe fn least(&self, device: &dyn Device, of: u64, to: u64, count: usize, words: usize) -> Result<()> {
-        let mine = words_at(device, of, count * words)?;
-        let numbers: Vec<u64> = mine
-            .chunks_exact(words)
-            .map(|words| u64::from(words[0]) | words.get(1).map_or(0, |&high| u64::from(high) << 32))
-            .collect();
-        let all = self.post.gather(Kind::Carried, self.me, self.count, &numbers);
-        let least = (0..count).map(|place| all.iter().map(|of| of[place]).min().unwrap());
-        let least: Vec<u32> =
-            least.flat_map(|number| [number as u32, (number >> 32) as u32].into_iter().take(words)).collect();
-        write_words(device, to, &least)
+    fn least(&self, numbers: &mut [u64]) -> Result<()> {
+        let all = self.post.gather(Kind::Carried, self.me, self.count, numbers);
+        for (place, number) in numbers.iter_mut().enumerate() {
+            *number = all.iter().map(|of| of[place]).min().unwrap();
+        }
+        Ok(())
     }
 }
 
 /// What each part finds on a thread of its own.
-fn on_threads<T: Send>(count: usize, part: impl Fn(usize, &Post, &PartLink) -> T + Sync) -> Vec<T> {
-    let post = Arc::new(Post::default());
+fn on_threads<T: Send>(devices: &[Arc<dyn Device>], part: impl Fn(usize, &Post, &PartLink) -> T + Sync) -> Vec<T> {
+    let (post, count) = (Arc::new(Post::default()), devices.len());
     std::thread::scope(|scope| {
         let run = |me| {
             let (post, part) = (post.clone(), &part);
             scope.spawn(move || {
-                let link = PartLink::by(Box::new(InProcess { post: post.clone(), me, count }), count);
+                let messages = InProcess { post: post.clone(), me, count, device: devices[me].clone() };
+                let link = PartLink::through(Box::new(messages), count);
                 part(me, &post, &link)
             })
         };
@@ -134,7 +113,7 @@ fn on_threads<T: Send>(count: usize, part: impl Fn(usize, &Post, &PartLink) -> T
 /// Searches; in each level in the direction that a random number says.
 fn levels(devices: &[Arc<dyn Device>], parts: &Parts<Unit>, sources: &[VertexId], often: u64, seed: u64) -> Vec<u32> {
     let count = parts.parts.len();
-    let states = on_threads(count, |me, post, link| {
+    let states = on_threads(devices, |me, post, link| {
         let mut search = BfsPart::on(&devices[me], &parts.rows(me)).unwrap();
         // The same on all threads.
         let mut random = Random(seed);
@@ -175,7 +154,7 @@ where
     L::Weight: TestWeight + Sync,
 {
     let count = parts.parts.len();
-    let states = on_threads(count, |me, post, link| {
+    let states = on_threads(devices, |me, post, link| {
         let mut search = SsspPart::<L>::on(&devices[me], &parts.rows(me), &parts.parts[me].weights).unwrap();
         for sources in [&sources[..1], sources] {
             search.start(&parts.sources_of(me, sources)).unwrap();
@@ -264,7 +243,7 @@ fn a_part_that_failed_gets_and_sends_nothing() {
     let parts = Parts::<Unit>::of(&graph, 2, 1000, &vec![Unit; graph.arcs()]);
     for devices in testing::several(2, 1) {
         let sources: Vec<VertexId> = (0..graph.vertices() as VertexId).collect();
-        on_threads(2, |me, post, link| {
+        on_threads(&devices, |me, post, link| {
             let mut search = BfsPart::on(&devices[me], &parts.rows(me)).unwrap();
             search.start(&parts.sources_of(me, &sources)).unwrap();
             if me == 1 {

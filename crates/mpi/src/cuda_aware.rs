@@ -1,0 +1,133 @@
+//! Messages between GPUs by an MPI that takes addresses of their memory, which is called *CUDA-aware*: they do not go through memory that the rank
+//! copies to and from.
+//!
+//! *Invariants.* MPI is given addresses and lengths that the caller vouches for, and no request outlives the call that made it.
+
+use std::ffi::{c_int, c_void};
+use std::fmt;
+use std::mem::MaybeUninit;
+
+use mpi::ffi;
+use mpi::topology::{Communicator, SimpleCommunicator};
+use mpi::traits::{AsRaw, Equivalence};
+use warpath::parts::{DeviceMessages, Piece};
+use warpath::{Error, Result};
+
+use crate::world::{Reduction, reduce_among};
+
+/// Whether the MPI says that it takes addresses of GPU memory. Open MPI and MPICH have a function for that.
+pub(crate) fn is_cuda_aware() -> bool {
+    #[cfg(unix)]
+    {
+        let program = libloading::os::unix::Library::this();
+        // SAFETY: it has this type in both.
+        let function = unsafe { program.get::<unsafe extern "C" fn() -> c_int>(b"MPIX_Query_cuda_support\0") };
+        // SAFETY: it takes nothing, and MPI runs.
+        function.is_ok_and(|function| unsafe { function() } == 1)
+    }
+    #[cfg(not(unix))]
+    false
+}
+
+/// Messages of all ranks, in a communicator of their own.
+pub(crate) struct CudaAware(SimpleCommunicator);
+
+impl fmt::Debug for CudaAware {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("CudaAware")
+    }
+}
+
+impl CudaAware {
+    /// All ranks of the communicator make one.
+    pub(crate) fn new(communicator: &SimpleCommunicator) -> Self {
+        CudaAware(communicator.duplicate())
+    }
+}
+
+impl DeviceMessages for CudaAware {
+    unsafe fn exchange(&self, sent: &[Piece], received: &[Piece]) -> Result<()> {
+        let (word, communicator) = (u32::equivalent_datatype().as_raw(), self.0.as_raw());
+        let mut requests = Vec::new();
+        let mut begin = |call: &dyn Fn(*mut ffi::MPI_Request) -> c_int| -> Result<()> {
+            let mut request = MaybeUninit::uninit();
+            check(call(request.as_mut_ptr()))?;
+            // SAFETY: MPI has written it.
+            requests.push(unsafe { request.assume_init() });
+            Ok(())
+        };
+        // A message comes where it belongs if that is known before it is sent.
+        for Piece { peer, address, words } in received.iter().flat_map(parts_of) {
+            // SAFETY: the caller's promise for the memory; the type is that of a word.
+            begin(&|request| unsafe {
+                let (to, words, from) = (address as *mut c_void, words as c_int, peer as c_int);
+                ffi::MPI_Irecv(to, words, word, from, TAG, communicator, request)
+            })?;
+        }
+        for Piece { peer, address, words } in sent.iter().flat_map(parts_of) {
+            // SAFETY: as above.
+            begin(&|request| unsafe {
+                let (from, words, to) = (address as *const c_void, words as c_int, peer as c_int);
+                ffi::MPI_Isend(from, words, word, to, TAG, communicator, request)
+            })?;
+        }
+        let mut statuses = Vec::<ffi::MPI_Status>::with_capacity(requests.len());
+        // SAFETY: there is a place for the status of each request.
+        check(unsafe { ffi::MPI_Waitall(requests.len() as c_int, requests.as_mut_ptr(), statuses.as_mut_ptr()) })
+    }
+
+    fn least(&self, numbers: &mut [u64]) -> Result<()> {
+        reduce_among(&self.0, Reduction::Least, numbers);
+        Ok(())
+    }
+}
+
+/// The kind of these messages: there is no other one in their communicator.
+const TAG: c_int = 0;
+
+/// A piece in parts that MPI's counts have room for.
+fn parts_of(piece: &Piece) -> impl Iterator<Item = Piece> + use<> {
+    const MOST: usize = 1 << 30;
+    let Piece { peer, address, words } = *piece;
+    (0..words).step_by(MOST).map(move |begin| Piece {
+        peer,
+        address: address + 4 * begin as u64,
+        words: MOST.min(words - begin),
+    })
+}
+
+/// MPI itself ends all ranks at an error, unless it was told not to.
+fn check(status: c_int) -> Result<()> {
+    if status == ffi::MPI_SUCCESS as c_int {
+        return Ok(());
+    }
+    Err(Error::Device(format!("messages between GPUs by MPI failed with error {status}")))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::World;
+
+    /// MPI takes addresses of the host as it takes those of a device.
+    pub(crate) fn words_go_and_come(world: &World) {
+        let messages = CudaAware::new(world.communicator());
+        let sent: Vec<u32> = (0..1000).map(|word| word * 7 + 1).collect();
+        let mut received = vec![0_u32; 1000];
+        let address = received.as_mut_ptr() as u64;
+        let piece = |address, words| Piece { peer: world.rank(), address, words };
+        let going = [piece(sent.as_ptr() as u64, 400), piece(sent[400..].as_ptr() as u64, 600)];
+        // SAFETY: both have 1,000 words, and live until this returns.
+        unsafe { messages.exchange(&going, &[piece(address, 400), piece(address + 1600, 600)]) }.unwrap();
+        assert_eq!(received, sent);
+        // SAFETY: there is nothing.
+        unsafe { messages.exchange(&[], &[]) }.unwrap();
+        let mut numbers = [7, u64::MAX, 1 << 63];
+        messages.least(&mut numbers).unwrap();
+        assert_eq!(numbers, [7, u64::MAX, 1 << 63]);
+        let long = Piece { peer: 3, address: 8, words: (1 << 31) + 5 };
+        let parts: Vec<_> = parts_of(&long).collect();
+        assert_eq!(parts.iter().map(|part| part.words).collect::<Vec<_>>(), [1 << 30, 1 << 30, 5]);
+        assert_eq!(parts[2], Piece { peer: 3, address: 8 + (4 << 31), words: 5 });
+    }
+}
