@@ -89,10 +89,12 @@ pub(super) fn time(name: &str, graph: &Arc<Graph>, algorithm: Option<&str>, want
     let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).open().expect("threads can be started");
     let expected = cpu.solve(Apsp::all().from(sample.clone()).algorithm("batched")).expect("the searches work");
     let rows = |sources: &Vec<VertexId>| Apsp::all().from(sources.clone());
-    let expected_facts = sources.as_ref().filter(|_| into == Into::Facts).map(|sources| {
-        let summary = cpu.solve(rows(sources).into_sink(&mut ())).unwrap_or_else(|error| fail(error));
-        (summary.finite_pairs(), summary.distance_sum())
-    });
+    let summed_up = |solver: &Solver, request: Apsp| {
+        let summary = solver.solve(request.into_sink(&mut ())).unwrap_or_else(|error| fail(error));
+        ((summary.finite_pairs(), summary.distance_sum()), summary)
+    };
+    let checked = sources.as_ref().unwrap_or(&sample);
+    let expected_facts = (into == Into::Facts).then(|| summed_up(&cpu, rows(checked)).0);
     let (mut on_device, mut on_host, mut seconds) = (Vec::new(), Vec::new(), Seconds::default());
     let (mut predicted, mut described, mut statistics) = (0.0, String::new(), String::new());
     for run in 0..=RUNS {
@@ -139,18 +141,10 @@ pub(super) fn time(name: &str, graph: &Arc<Graph>, algorithm: Option<&str>, want
                 }
             }
             Into::Facts => {
-                let request = asked(sources.as_ref().map_or_else(Apsp::all, rows));
-                let summary = gpu.solve(request.into_sink(&mut ())).unwrap_or_else(|error| fail(error));
+                let (facts, summary) = summed_up(&gpu, asked(sources.as_ref().map_or_else(Apsp::all, rows)));
                 take(summary.report());
-                if let Some(expected) = expected_facts {
-                    assert_eq!((summary.finite_pairs(), summary.distance_sum()), expected, "{name}");
-                } else {
-                    let mut nowhere = ();
-                    let some = asked(rows(&sample)).into_sink(&mut nowhere);
-                    let some = gpu.solve(some).unwrap_or_else(|error| fail(error));
-                    assert_eq!(some.finite_pairs(), expected.finite_pairs(), "{name}");
-                    assert_eq!(some.distance_sum(), expected.distance_sum(), "{name}");
-                }
+                let facts = if sources.is_some() { facts } else { summed_up(&gpu, asked(rows(&sample))).0 };
+                assert_eq!(Some(facts), expected_facts, "{name}");
                 statistics = format!("{} pairs, sum {}, {statistics}", summary.finite_pairs(), summary.distance_sum());
             }
         }

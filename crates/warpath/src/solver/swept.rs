@@ -117,7 +117,8 @@ impl SweepsOnDevice {
         let mut semiring = if is_known { DeviceSemiring::Wide } else { DeviceSemiring::Narrow };
         'of_semiring: loop {
             let start = Instant::now();
-            let task = SearchesTask { metric: Some(metric), ..task(solver, semiring, &parameters, rows) };
+            let first = &sources[..sources.len().min(rows as usize)];
+            let task = SearchesTask { metric: Some(metric), first, ..task(solver, semiring, &parameters, rows) };
             let prepare = || solver.team.install(|| Sweeps::new(&device, &task));
             let sweeps = state.prepared(&name(semiring), (ALGORITHM.plan)(&task).device_bytes(), prepare)?;
             swept.seconds.prepare += start.elapsed().as_secs_f64();
@@ -191,6 +192,7 @@ fn task<'a>(solver: &'a Solver, semiring: DeviceSemiring, parameters: &'a Parame
         semiring,
         parameters,
         rows,
+        first: &[],
         targets: None,
         facts: false,
         hierarchy,

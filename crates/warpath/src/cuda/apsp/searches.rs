@@ -28,6 +28,8 @@ pub(crate) struct SearchesTask<'a> {
     pub(crate) parameters: &'a Parameters,
     /// How many rows a batch has at most.
     pub(crate) rows: u64,
+    /// The sources of the first batch, as far as they are known: what they need on the host can be made while the graph is copied.
+    pub(crate) first: &'a [VertexId],
     /// The columns of the rows, if an algorithm makes no others: [`SearchesAlgorithm::targets_alone`].
     pub(crate) targets: Option<&'a [VertexId]>,
     /// Whether facts about rows are wanted, and no rows: [`SearchesAlgorithm::facts_alone`].

@@ -398,6 +398,7 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
             semiring,
             parameters: task.parameters,
             rows: self.rows,
+            first: &task.sources[now.clone()],
             targets: self.table.targets_alone(self.algorithm, task.graph),
             facts: self.table.facts_alone(self.algorithm),
             hierarchy: task.metric.map(|metric| metric.hierarchy()),

@@ -325,14 +325,31 @@ fn doubtful_with_labels(doubtful: u64, infinity: u64, longest: u64) -> u64 {
 }
 
 impl Sweeps {
-    /// Allocates the planned memory and makes everything ready.
+    /// Allocates the planned memory and makes everything ready, and meanwhile, on another core, the first batch.
     pub(crate) fn new(device: &Arc<dyn Device>, task: &SearchesTask<'_>) -> Result<Self> {
         let metric = task.metric.cloned().ok_or_else(|| Error::invalid("rows over a hierarchy need one"))?;
         let hierarchy = metric.hierarchy().clone();
         let cut = Cut::new(&hierarchy, task)?;
-        let pieces = &*cut.pieces;
-        let sizes = Sizes::of(task, Some((&hierarchy, pieces, cut.rounds.as_deref())));
+        let sizes = Sizes::of(task, Some((&hierarchy, &cut.pieces, cut.rounds.as_deref())));
         sizes.check()?;
+        let (pieces, has_rows, places) = (cut.pieces.clone(), cut.rounds.is_some(), sizes.stride());
+        let (sweeps, batch) = rayon::join(
+            || Sweeps::without_batches(device, task, metric, cut, sizes),
+            || Batch::new(hierarchy.elimination(), &pieces, has_rows, task.first, places),
+        );
+        let first = crate::memory::copied("the sources of a batch", task.first)?;
+        Ok(Sweeps { expected: Some((first, batch?)), ..sweeps? })
+    }
+
+    fn without_batches(
+        device: &Arc<dyn Device>,
+        task: &SearchesTask<'_>,
+        metric: Arc<Metric>,
+        cut: Cut,
+        sizes: Sizes,
+    ) -> Result<Self> {
+        let hierarchy = metric.hierarchy().clone();
+        let pieces = &*cut.pieces;
         let levels = levels_of(&hierarchy, pieces)?;
         let kernels = Kernels::new(&**device, task.semiring, false, &hierarchy, &sizes, &cut)?;
         let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, &sizes))?;

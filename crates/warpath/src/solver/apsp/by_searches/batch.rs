@@ -51,7 +51,8 @@ impl Batch {
         // There is more than the rows.
         let batch_bytes = (available / 8).clamp(BATCH_BYTES, algorithm.batch_bytes);
         let plan_of = |rows: u64| {
-            let task = SearchesTask { graph, semiring, parameters, rows, targets, facts, hierarchy, metric: None };
+            let task =
+                SearchesTask { graph, semiring, parameters, rows, first: &[], targets, facts, hierarchy, metric: None };
             let mut plan = (algorithm.plan)(&task);
             if !facts {
                 table.wanted(algorithm, graph, semiring, rows).plan(&mut plan);
