@@ -215,10 +215,10 @@ pub enum ShowProgress {
 pub struct EngineArguments {
     /// The engine: auto, cpu, or cuda[:N[,N..]|:all] for GPUs; for `bfs`, `sssp`, `apsp`, `path`, `info` and `components` also `mpi[:OPTION[,OPTION]]`, in builds with the
     /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, work together. The options are `cpu` or `cuda` (a GPU for each rank;
-    /// if neither is given, GPUs where each rank has one for itself), `messages=` with `mpi` (messages between GPUs go through the hosts'
-    /// memory), `cuda-aware` (from GPU to GPU by MPI; so they go where MPI can if nothing is said) or `nccl` (from GPU to GPU by NCCL),
-    /// `parts=consecutive` or `parts=N` (a search shares the vertices out as they are numbered, or in blocks of N in turn; if neither is
-    /// given, ranks on cores take blocks where most arcs lead to near vertices) and `timeout=SECONDS`
+    /// if neither is given, GPUs where each rank has one for itself), `messages=mpi` (messages between GPUs go through the hosts' memory),
+    /// with `cuda` also `messages=cuda-aware` or `messages=nccl` (MPI or NCCL carries them from GPU to GPU; if nothing is said, MPI does where
+    /// it says that it can), `parts=consecutive` or `parts=N` (a search shares the vertices out as they are numbered, or in blocks of N in
+    /// turn; if neither is given, ranks on cores take blocks where most arcs lead to near vertices) and `timeout=SECONDS`
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,
 }

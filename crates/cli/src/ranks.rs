@@ -71,10 +71,11 @@ impl Options {
     /// An error if something is said that only searches look at. `whatever` names what is asked for instead.
     pub(crate) fn refuse_those_of_searches(self, whatever: &str) -> Result<(), Error> {
         let said = match (self.messages, self.parts) {
+            (RankMessages::Mpi, _) => "messages=mpi",
             (RankMessages::CudaAware, _) => "messages=cuda-aware",
             (RankMessages::Nccl, _) => "messages=nccl",
-            (_, Parts::Consecutive | Parts::Blocks(_)) => "parts=",
-            (RankMessages::Auto | RankMessages::Mpi, Parts::Auto) => return Ok(()),
+            (RankMessages::Auto, Parts::Consecutive | Parts::Blocks(_)) => "parts=",
+            (RankMessages::Auto, Parts::Auto) => return Ok(()),
         };
         Err(Error::invalid(format!("`{said}` is for searches, not for {whatever}")))
     }

@@ -1,19 +1,19 @@
-//! Messages between GPUs by an MPI that takes addresses of their memory, which is called *CUDA-aware*: they do not go through memory that the rank
-//! copies to and from.
+//! Messages between GPUs by an MPI that takes addresses of their memory, which is called *CUDA-aware*. Numbers that ranks reduce still go through the hosts.
 //!
-//! *Invariants.* MPI is given addresses and lengths that the caller vouches for, and no request outlives the call that made it.
+//! *Invariants.* MPI is given addresses and lengths that the caller vouches for. No request outlives the call that made it, unless MPI fails: then all
+//! ranks end, by MPI itself or in `World::exchange_by`.
 
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::mem::MaybeUninit;
 
 use mpi::ffi;
-use mpi::topology::{Communicator, SimpleCommunicator};
+use mpi::topology::SimpleCommunicator;
 use mpi::traits::{AsRaw, Equivalence};
 use warpath::parts::{DeviceMessages, Piece};
 use warpath::{Error, Result};
 
-use crate::world::{Reduction, reduce_among};
+use crate::world::{Reduction, World, reduce_among};
 
 /// Whether the MPI says that it takes addresses of GPU memory. Open MPI and MPICH have a function for that.
 pub(crate) fn is_cuda_aware() -> bool {
@@ -29,8 +29,8 @@ pub(crate) fn is_cuda_aware() -> bool {
     false
 }
 
-/// Messages of all ranks, in a communicator of their own.
-pub(crate) struct CudaAware(SimpleCommunicator);
+/// Messages between addresses that MPI takes: those of the host and, if it is CUDA-aware, those of GPUs. They go through a communicator of their own.
+pub struct CudaAware(SimpleCommunicator);
 
 impl fmt::Debug for CudaAware {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,9 +39,9 @@ impl fmt::Debug for CudaAware {
 }
 
 impl CudaAware {
-    /// All ranks of the communicator make one.
-    pub(crate) fn new(communicator: &SimpleCommunicator) -> Self {
-        CudaAware(communicator.duplicate())
+    /// Those of all ranks, which make them together.
+    pub fn new(world: &World) -> Self {
+        CudaAware(world.duplicate())
     }
 }
 
@@ -96,7 +96,6 @@ fn parts_of(piece: &Piece) -> impl Iterator<Item = Piece> + use<> {
     })
 }
 
-/// MPI itself ends all ranks at an error, unless it was told not to.
 fn check(status: c_int) -> Result<()> {
     if status == ffi::MPI_SUCCESS as c_int {
         return Ok(());
@@ -105,29 +104,15 @@ fn check(status: c_int) -> Result<()> {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-    use crate::World;
 
-    /// MPI takes addresses of the host as it takes those of a device.
-    pub(crate) fn words_go_and_come(world: &World) {
-        let messages = CudaAware::new(world.communicator());
-        let sent: Vec<u32> = (0..1000).map(|word| word * 7 + 1).collect();
-        let mut received = vec![0_u32; 1000];
-        let address = received.as_mut_ptr() as u64;
-        let piece = |address, words| Piece { peer: world.rank(), address, words };
-        let going = [piece(sent.as_ptr() as u64, 400), piece(sent[400..].as_ptr() as u64, 600)];
-        // SAFETY: both have 1,000 words, and live until this returns.
-        unsafe { messages.exchange(&going, &[piece(address, 400), piece(address + 1600, 600)]) }.unwrap();
-        assert_eq!(received, sent);
-        // SAFETY: there is nothing.
-        unsafe { messages.exchange(&[], &[]) }.unwrap();
-        let mut numbers = [7, u64::MAX, 1 << 63];
-        messages.least(&mut numbers).unwrap();
-        assert_eq!(numbers, [7, u64::MAX, 1 << 63]);
+    #[test]
+    fn a_long_piece_goes_in_parts_that_mpi_counts() {
         let long = Piece { peer: 3, address: 8, words: (1 << 31) + 5 };
         let parts: Vec<_> = parts_of(&long).collect();
         assert_eq!(parts.iter().map(|part| part.words).collect::<Vec<_>>(), [1 << 30, 1 << 30, 5]);
         assert_eq!(parts[2], Piece { peer: 3, address: 8 + (4 << 31), words: 5 });
+        assert_eq!(parts_of(&Piece { words: 0, ..long }).count(), 0);
     }
 }

@@ -4,7 +4,8 @@
 //! memory: several ranks on one GPU are slower than one, and one rank without a GPU keeps all others waiting. If one of them can't be opened
 //! then, all ranks search on their cores.
 //!
-//! Messages go from GPU to GPU if MPI takes addresses of GPUs, or by NCCL if that is asked for; else through pinned memory of the hosts and MPI.
+//! Messages go from GPU to GPU if MPI says that it takes addresses of GPUs, or by NCCL if that is asked for. Otherwise, or if that is asked for, they go through
+//! pinned memory of the hosts and MPI.
 
 use warpath::graph::{MinPlus, Unit, Weight};
 use warpath::parts::{BfsPart, CarrierKey, PartDevice, PartLink, SsspPart};
@@ -66,7 +67,7 @@ impl World {
         Ok(own.filter(|_| all_have).map(|(gpu, _)| gpu))
     }
 
-    /// Says what carries messages between GPUs, before the first search.
+    /// Says what carries messages between GPUs. What links them once they are linked stays.
     pub fn carry_by(&self, messages: RankMessages) {
         self.messages.set(messages);
     }
@@ -86,8 +87,8 @@ impl World {
             return Ok(None);
         }
         if self.messages.get() == RankMessages::Auto {
-            let all_take_addresses = !self.any(!is_cuda_aware());
-            self.messages.set(if all_take_addresses { RankMessages::CudaAware } else { RankMessages::Mpi });
+            let suits = is_cuda_aware() && self.ranks() <= PartLink::MOST_PARTS;
+            self.messages.set(if self.any(!suits) { RankMessages::Mpi } else { RankMessages::CudaAware });
         }
         if self.link.get().is_none() {
             let made = match self.messages.get() {
@@ -101,9 +102,10 @@ impl World {
     }
 
     fn link_by_mpi(&self) -> Outcome<PartLink> {
-        let refused = || Error::NoDevice("this MPI takes no addresses of GPUs: it is not CUDA-aware".into());
+        let refused =
+            || Error::NoDevice("this MPI does not say that it takes addresses of GPUs (is CUDA-aware)".into());
         self.agree(is_cuda_aware().then_some(()).ok_or_else(refused))?;
-        Ok(PartLink::through(Box::new(CudaAware::new(self.communicator())), self.ranks()))
+        self.agree(PartLink::through(Box::new(CudaAware::new(self)), self.ranks()))
     }
 
     fn link_by_nccl(&self, gpu: RankGpu) -> Outcome<PartLink> {

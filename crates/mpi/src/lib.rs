@@ -55,6 +55,7 @@ mod world;
 pub use algorithm::RankAlgorithm;
 pub use all_pairs::{AllPairs, MatrixFile, all_pairs};
 pub use components::{RankComponents, components};
+pub use cuda_aware::CudaAware;
 pub use device::{RankDevices, RankGpu};
 pub use floyd_warshall::{FLOYD_WARSHALL, SharedMatrix, floyd_warshall};
 pub use graph::{PartOfGraph, Partition, Parts};
@@ -80,10 +81,9 @@ mod tests {
 
     /// What needs a world is one test: a process starts MPI once.
     #[test]
-    fn certificates_find_what_is_wrong_and_words_come() {
+    fn certificates_find_what_is_wrong() {
         let world = World::start(Duration::from_secs(60), &Control::new()).unwrap();
         certificate::tests::wrong_answers_do_not_verify(&world);
         floyd_warshall::tests::wrong_cells_do_not_verify(&world);
-        cuda_aware::tests::words_go_and_come(&world);
     }
 }

@@ -15,7 +15,7 @@ pub enum RankMessages {
 }
 
 impl RankMessages {
-    /// As it is said on the command line, and in its answers.
+    /// Its name in options of the command line and in answers, and `auto`.
     pub fn name(self) -> &'static str {
         match self {
             RankMessages::Auto => "auto",

@@ -162,9 +162,10 @@ impl World {
         })
     }
 
-    /// All ranks.
-    pub(crate) fn communicator(&self) -> &SimpleCommunicator {
-        &self.communicator
+    /// Another communicator of all ranks.
+    pub(crate) fn duplicate(&self) -> SimpleCommunicator {
+        let _watched = self.watch.waits();
+        self.communicator.duplicate()
     }
 
     /// The number of this rank, from 0.

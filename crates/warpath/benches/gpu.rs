@@ -22,7 +22,7 @@
 //!
 //! Each of eight sources in the largest component gets five timed searches, after one to warm up. A search is timed
 //! from a prepared graph on the device to final distances on the device, initialization included. The bench prints the
-//! median of the medians, and the least and greatest median. With `--sources N` it times N searches in one call, five
+//! median of the medians, and the least and greatest median. With `--sources N` it times N searches in one call, or all pairs from N sources, five
 //! times, after one call to warm up. The host times preparing (upload included), downloading and everything else. Every
 //! answer is compared with the CPU engine's; with many searches in one call, only the answers of the first call.
 

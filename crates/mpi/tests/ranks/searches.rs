@@ -1,5 +1,7 @@
 //! Every algorithm on ranks beside the engine of one machine, bit by bit: each rank makes the same graphs, takes its part of each,
 //! searches with the others, and compares what it owns with what one machine finds.
+//!
+//! *Invariants.* Addresses that are handed to MPI are of lists that outlive the call.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,17 +11,18 @@ use warpath::generate::WeightRange;
 use warpath::graph::{
     Direction, Distances, SelfLoops, Unit, VertexId, WeightKind, weakly_connected_components, with_distances,
 };
+use warpath::parts::{DeviceMessages, Piece};
 use warpath::tables::write_npy;
 use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
 use warpath_mpi::{
-    Failed, MatrixFile, PartOfGraph, Parts, Problem, RankDevices, RankMessages, Search, SharedMatrix, Source,
-    Weighting, World, all_pairs, components, floyd_warshall, statistics,
+    CudaAware, Failed, MatrixFile, PartOfGraph, Parts, Problem, RankDevices, RankMessages, Search, SharedMatrix,
+    Source, Weighting, World, all_pairs, components, floyd_warshall, statistics,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// With this environment variable, ranks search on GPUs, and only some of the graphs: every search copies its part there anew. With `nccl` or `cuda-aware`
-/// as its value messages go from GPU to GPU so.
+/// as its value messages go from GPU to GPU by that, and with `mpi` through the hosts.
 const ON_GPUS: &str = "WARPATH_TEST_RANKS_ON_GPUS";
 const OF_GRAPHS_ON_GPUS: usize = 13;
 
@@ -88,9 +91,46 @@ pub(crate) fn as_rank() {
         check_searches(&world, &format!("{specification}, random weights"), &graph, &random, &sources_of(&graph, 0));
     }
     errors_are_reported_by_one_rank(&world);
-    if devices() == RankDevices::Cuda && world.rank() == 0 {
-        println!("messages went by {}", world.carried_by().name());
+    words_go_between_addresses(&world);
+    if devices() == RankDevices::Cuda && world.ranks() > 1 {
+        let carried_by = world.carried_by();
+        assert!(asked.is_empty() || asked == "1" || asked == carried_by.name(), "not by {asked}: {carried_by:?}");
+        if world.rank() == 0 {
+            println!("messages went by {}", carried_by.name());
+        }
     }
+}
+
+/// What carries words between GPUs takes addresses of the host, too.
+fn words_go_between_addresses(world: &World) {
+    let messages = CudaAware::new(world);
+    let (me, ranks) = (world.rank(), world.ranks());
+    // From a rank to another go so many words, of which each tells where it belongs; to the next rank in two pieces.
+    let length = |from: usize, to: usize| 40 * from + 3 * to;
+    let word = |from: usize, to: usize, index: usize| (10_000 * from + 1_000 * to + index) as u32;
+    let words =
+        |from: usize, to: usize| (0..length(from, to)).map(move |index| word(from, to, index)).collect::<Vec<u32>>();
+    let sent: Vec<Vec<u32>> = (0..ranks).map(|to| words(me, to)).collect();
+    let mut received: Vec<Vec<u32>> = (0..ranks).map(|from| vec![0; length(from, me)]).collect();
+    let pieces = |peer: usize, address: u64, words: usize, in_two: bool| {
+        let half = if in_two { words / 2 } else { words };
+        [Piece { peer, address, words: half }, Piece { peer, address: address + 4 * half as u64, words: words - half }]
+    };
+    let is_next = |from: usize, to: usize| (from + 1) % ranks == to;
+    let going: Vec<_> =
+        (0..ranks).flat_map(|to| pieces(to, sent[to].as_ptr() as u64, sent[to].len(), is_next(me, to))).collect();
+    let coming: Vec<_> = (received.iter_mut().enumerate())
+        .flat_map(|(from, words)| pieces(from, words.as_mut_ptr() as u64, words.len(), is_next(from, me)))
+        .collect();
+    // SAFETY: the pieces are within the lists, which nothing else touches meanwhile.
+    unsafe { messages.exchange(&going, &coming) }.expect("words go");
+    (0..ranks).for_each(|from| assert_eq!(received[from], words(from, me), "from {from} to {me}"));
+    // Above half of the type's range, too.
+    let mine = |rank: usize| [rank as u64 + 5, u64::MAX - rank as u64, if rank == 0 { 1 << 63 } else { u64::MAX }];
+    let mut numbers = mine(me);
+    messages.least(&mut numbers).expect("numbers are reduced");
+    let least = |place: usize| (0..ranks).map(|rank| mine(rank)[place]).min();
+    assert_eq!(numbers.map(Some), [least(0), least(1), least(2)]);
 }
 
 /// A name, the number of vertices, and edges.

@@ -381,7 +381,7 @@ struct Ranks {
     count: usize,
     /// Whether each rank has a GPU.
     on_gpus: bool,
-    /// What carried the messages: `mpi` or `nccl`.
+    /// What carried the messages in the end.
     #[serde(serialize_with = "as_name")]
     carried_by: RankMessages,
     /// The vertices of each of the blocks that the ranks searched in turn; none if they searched consecutive vertices.
@@ -441,7 +441,7 @@ impl Ranks {
         Ok(Ranks {
             count: all.len(),
             on_gpus: found.gpu.is_some(),
-            carried_by: world.carried_by(),
+            carried_by: if found.gpu.is_some() { world.carried_by() } else { RankMessages::Mpi },
             block: found.block,
             mean_seconds: SearchSeconds {
                 compute: mean(|seconds| seconds.compute),

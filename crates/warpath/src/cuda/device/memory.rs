@@ -143,25 +143,33 @@ impl Pool {
             // SAFETY: the array is in this pool and has that many values.
             unsafe { pool.device.staging().download(&*pool.device, room, slice.address(), Stream::Work) }
         };
-        if let &[(pool, slice)] = arrays {
-            read(pool, slice, room)?;
-        } else {
-            thread::scope(|scope| {
-                let mut readers = Vec::new();
-                for &(pool, slice) in arrays {
-                    let here = room.split_off_mut(..slice.length() as usize).unwrap_or_default();
-                    let reader = thread::Builder::new().spawn_scoped(scope, move || read(pool, slice, here));
-                    readers.push(reader.map_err(|error| memory::no_threads(1, error))?);
-                }
-                let done = readers
-                    .into_iter()
-                    .map(|reader| reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-                done.fold(Ok(()), Result::and)
-            })?;
-        }
+        let reads = arrays.iter().map(|&(pool, slice)| {
+            let here = room.split_off_mut(..slice.length() as usize).unwrap_or_default();
+            move || read(pool, slice, here)
+        });
+        at_once(reads.collect())?;
         // SAFETY: all of them have been written.
         unsafe { values.set_len(length) };
         Ok(values)
+    }
+
+    /// Has `take` turn rows of an array into those of `to`, once the device has come here. In the array rows begin `pitch` values apart; there
+    /// and in `to` they have `row`. `take` gets a row at a time, or a part of one.
+    ///
+    /// # Panics
+    ///
+    /// If the array does not end with the pitch of the last row.
+    pub(crate) fn read_rows<T: Pod, U: Send>(
+        &self,
+        slice: DeviceSlice<T>,
+        [row, pitch]: [usize; 2],
+        to: &mut [U],
+        take: &(impl Fn(&[T], &mut [U]) + Sync),
+    ) -> Result<()> {
+        self.check(slice, 0);
+        assert_eq!(slice.length() as usize, to.len().div_ceil(row) * pitch, "the array has another length");
+        // SAFETY: the array is in this pool, and has all rows.
+        unsafe { self.device.staging().download_rows(&*self.device, to, [row, pitch], slice.address(), take) }
     }
 
     /// Copies an array to `to`, which is as long, once the device has come here.
@@ -256,6 +264,21 @@ impl Pool {
         assert!(slice.address() >= self.address && end <= self.address + self.used, "an array of another pool");
         assert!(length as u64 <= slice.length(), "more values than the array has");
     }
+}
+
+/// Does work for several devices at once, each on a thread; one of the errors, if there was any.
+pub(crate) fn at_once(works: Vec<impl FnOnce() -> Result<()> + Send>) -> Result<()> {
+    let mut works = works.into_iter();
+    let Some(first) = works.next() else { return Ok(()) };
+    thread::scope(|scope| {
+        let spawn = |work| thread::Builder::new().spawn_scoped(scope, work);
+        let others = works.map(|work| spawn(work).map_err(|error| memory::no_threads(1, error)));
+        let others = others.collect::<Result<Vec<_>>>()?;
+        let done = first();
+        let others =
+            others.into_iter().map(|other| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        others.fold(done, Result::and)
+    })
 }
 
 impl Drop for Pool {

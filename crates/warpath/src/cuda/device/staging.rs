@@ -125,6 +125,47 @@ impl Staging {
         })
     }
 
+    /// Copies rows of `row` values from device memory, where they begin `pitch` values apart, and has `take` turn them into those of `to`: a row at a
+    /// time, or a part of one. Returns when all are there.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Staging::download`], for all values from the first one to the last.
+    pub(crate) unsafe fn download_rows<T: Pod, U: Send>(
+        &self,
+        device: &dyn Device,
+        to: &mut [U],
+        [row, pitch]: [usize; 2],
+        from: u64,
+        take: &(impl Fn(&[T], &mut [U]) + Sync),
+    ) -> Result<()> {
+        assert!(0 < row && row <= pitch, "rows do not overlap");
+        let mut workers = self.lock();
+        let most = self.piece_bytes / size_of::<T>();
+        // Whole rows, or a row in parts where a piece has no room for one.
+        let rows = (most / pitch).min(to.len().div_ceil(row).div_ceil(self.threads)).max(1);
+        let length = if pitch <= most { rows * row } else { row.min(most) };
+        let count = to.len().div_ceil(rows * row).saturating_mul((rows * row).div_ceil(length));
+        let mut parts = to.chunks_mut(rows * row).enumerate().flat_map(|(index, some)| {
+            let parts = some.chunks_mut(length).enumerate();
+            parts.map(move |(part, to)| (index * rows * pitch + part * length, to))
+        });
+        share(&mut workers[..count.clamp(1, self.threads)], &mut parts, &|worker, (first, part)| {
+            let before_last = (part.len() - 1) / row;
+            let count = before_last * pitch + part.len() - before_last * row;
+            let from = from + (first * size_of::<T>()) as u64;
+            device.wait(&worker.done)?;
+            // SAFETY: the piece has room for a part, and nobody uses it until the event passes; the rest is the caller's promise.
+            unsafe { device.download_in(Stream::Work, worker.piece, from, count * size_of::<T>())? };
+            device.record_in(Stream::Work, &worker.done)?;
+            device.wait(&worker.done)?;
+            // SAFETY: that many values were copied to the piece, which is aligned for anything.
+            let values = unsafe { std::slice::from_raw_parts(worker.piece.cast::<T>(), count) };
+            part.chunks_mut(row).zip(values.chunks(pitch)).for_each(|(to, values)| take(&values[..to.len()], to));
+            Ok(())
+        })
+    }
+
     /// The workers, in turn: small transfers that follow each other don't wait for the same piece.
     fn lock(&self) -> MutexGuard<'_, Vec<Worker>> {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,6 +248,33 @@ mod tests {
             if length >= 256 {
                 let few: [u32; 3] = pool.read_array(there.part(250, 3)).unwrap();
                 assert_eq!(few, values[250..253]);
+            }
+        }
+    }
+
+    /// Rows whose beginnings are farther apart than they are long, of which a piece of the emulator holds some, one, or a part.
+    #[test]
+    fn rows_come_back_without_what_is_between_them() {
+        let device: Arc<dyn Device> = Arc::new(Emulator::new(1));
+        for [rows, row, pitch] in
+            [[1, 1, 1], [1, 7, 9], [40, 3, 4], [9, 50, 64], [5, 85, 85], [6, 100, 128], [3, 1000, 1003]]
+        {
+            let cells: Vec<u32> = (0..rows * pitch).map(|cell| cell as u32 * 3).collect();
+            let mut pool = Pool::new(&device, room::<u32>(cells.len() as u64)).unwrap();
+            let there = pool.take_filled(&cells).unwrap();
+            for some in [1, rows] {
+                let mut to = vec![0_u64; some * row];
+                let slice = there.part(((rows - some) * pitch) as u64, (some * pitch) as u64);
+                let take = |cells: &[u32], to: &mut [u64]| {
+                    assert_eq!(cells.len(), to.len());
+                    to.iter_mut().zip(cells).for_each(|(to, &cell)| *to = u64::from(cell) + 1);
+                };
+                pool.read_rows(slice, [row, pitch], &mut to, &take).unwrap();
+                let wanted = cells[(rows - some) * pitch..].chunks(pitch).flat_map(|cells| &cells[..row]);
+                assert!(
+                    to.iter().copied().eq(wanted.map(|&cell| u64::from(cell) + 1)),
+                    "{rows} rows of {row}, {pitch}"
+                );
             }
         }
     }

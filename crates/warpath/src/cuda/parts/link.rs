@@ -49,10 +49,10 @@ pub struct PartLink {
     parts: usize,
 }
 
-/// The most parts that are linked: the outboxes of each have room for pieces from all others.
-const MOST_PARTS: usize = 1 << 13;
-
 impl PartLink {
+    /// The most parts that are linked: the outboxes of each have room for pieces from all others.
+    pub const MOST_PARTS: usize = 1 << 13;
+
     /// An error unless devices can be linked by NCCL here.
     ///
     /// # Errors
@@ -68,15 +68,26 @@ impl PartLink {
     ///
     /// [`Error::NoDevice`] if NCCL is not there, or there are too many parts; [`Error::Device`] if it fails, as where two parts have the same device.
     pub fn open(device: PartDevice, key: &CarrierKey, part: usize, parts: usize) -> Result<Self> {
-        if parts > MOST_PARTS {
-            return Err(Error::NoDevice(format!("at most {MOST_PARTS} parts on devices are linked, not {parts}")));
-        }
+        Self::check(parts)?;
         Ok(Self::by(joined(&device.open()?, key, part, parts)?, parts))
     }
 
     /// Links the devices of so many parts by something that takes addresses of them.
-    pub fn through(messages: Box<dyn DeviceMessages>, parts: usize) -> Self {
-        Self::by(Box::new(Between(messages)), parts)
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoDevice`] if there are too many parts.
+    pub fn through(messages: Box<dyn DeviceMessages>, parts: usize) -> Result<Self> {
+        Self::check(parts)?;
+        Ok(Self::by(Box::new(Between(messages)), parts))
+    }
+
+    fn check(parts: usize) -> Result<()> {
+        let most = Self::MOST_PARTS;
+        if parts > most {
+            return Err(Error::NoDevice(format!("at most {most} parts on devices are linked, not {parts}")));
+        }
+        Ok(())
     }
 
     pub(super) fn by(carrier: Box<dyn Carrier>, parts: usize) -> Self {
@@ -142,8 +153,8 @@ impl PartLink {
     }
 }
 
-/// What joins a device with those that have the same key. NCCL makes ways between devices when they are first used, so they are used once: what can
-/// fail fails here, and the first search is as quick as the others.
+/// What joins a device with those that have the same key. NCCL makes ways between devices when they are first used, so they are used once here: the
+/// first search does not wait for them.
 fn joined(device: &Arc<dyn Device>, key: &CarrierKey, part: usize, parts: usize) -> Result<Box<dyn Carrier>> {
     let carrier = device.join(key, part, parts)?;
     let (pool, [sent, received]) =

@@ -33,7 +33,7 @@ pub trait DeviceMessages: Debug {
     fn least(&self, numbers: &mut [u64]) -> Result<()>;
 }
 
-/// Such messages as a carrier. Numbers are reduced on the hosts: there are few, and not every MPI compares those of devices rightly.
+/// Such messages as a carrier. Numbers are reduced on the hosts: there are few, and MPICH 4.0 compares unsigned numbers as if they were signed.
 #[derive(Debug)]
 pub(super) struct Between(pub(super) Box<dyn DeviceMessages>);
 

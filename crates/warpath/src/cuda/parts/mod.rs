@@ -5,8 +5,8 @@
 //! the ghosts of one part come after those of another. [`PartRows`] is what all this is made of.
 //!
 //! A search goes step by step. A step puts what the other parts have to know into a [`PartMail`], or takes in what they
-//! said. What carries the messages is the caller's affair, and so are the order of the steps and the reduction of what parts found of hubs. Where there is
-//! NCCL, a [`PartLink`] carries them from device to device.
+//! said. What carries the messages is the caller's affair, and so are the order of the steps and the reduction of what parts found of hubs. A
+//! [`PartLink`] carries them from device to device, by NCCL or by what the caller has for that.
 //!
 //! Everything lies in one allocation, which [`PartExtent`] plans.
 

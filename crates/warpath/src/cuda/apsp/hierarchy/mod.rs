@@ -325,7 +325,7 @@ fn doubtful_with_labels(doubtful: u64, infinity: u64, longest: u64) -> u64 {
 }
 
 impl Sweeps {
-    /// Allocates the planned memory and makes everything ready, and meanwhile, on another core, the first batch.
+    /// Allocates the planned memory and makes everything ready, and meanwhile the first batch, if another core is free.
     pub(crate) fn new(device: &Arc<dyn Device>, task: &SearchesTask<'_>) -> Result<Self> {
         let metric = task.metric.cloned().ok_or_else(|| Error::invalid("rows over a hierarchy need one"))?;
         let hierarchy = metric.hierarchy().clone();

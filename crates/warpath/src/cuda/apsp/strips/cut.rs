@@ -212,8 +212,6 @@ impl Cut {
         let mut plan = plan_of(|arena| self.layout(arena));
         if self.streamed {
             plan.memory("strips of the matrix", self.bytes(self.side));
-        } else {
-            plan.memory("rows on their way", super::read_bytes(self));
         }
         plan.disk("state of the work", self.state_bytes());
         plan

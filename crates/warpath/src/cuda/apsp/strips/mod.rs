@@ -84,10 +84,11 @@ use super::matrix::{Number, Range, with_number, write_cells};
 use super::{Cell, DenseTask, MinPlusOnDevice};
 use crate::algorithms::{Parameter, Statistics, Unset, Values};
 use crate::cuda::device::host_part::HostPart;
+use crate::cuda::device::memory::at_once;
 use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::Ended;
 use crate::graph::DistanceValue;
-use crate::{Error, Result, memory, parallel};
+use crate::{Error, Result, parallel};
 
 pub(crate) use cut::{Cut, Room, asked};
 pub(crate) use state::Kept;
@@ -123,8 +124,6 @@ pub(super) const KEEP: Parameter = Parameter {
     values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| "as many as keeping takes".into())),
 };
 
-/// How many bytes of strips on a device are read at once, unless one row is more.
-const READ_BYTES: u64 = 32 << 20;
 /// What the host's memory for a strip is called where it is refused.
 const STRIP_ON_HOST: &str = "a strip of the matrix";
 
@@ -171,11 +170,6 @@ fn strip_of_arcs<T: Number>(
         });
         Ok(())
     })
-}
-
-/// Bytes of the host that rows of strips on devices take on their way.
-fn read_bytes(cut: &Cut) -> u64 {
-    READ_BYTES.min(cut.bytes(cut.height)).max(cut.pitch_bytes())
 }
 
 impl Strips {
@@ -486,33 +480,35 @@ impl Strips {
         if first * row as u64 + to.len() as u64 > self.cut.vertices * self.cut.vertices {
             return Err(Error::invalid("rows beyond the end of a matrix"));
         }
-        let at_once = read_bytes(&self.cut) / self.cut.pitch_bytes();
-        let mut came = Vec::new();
+        let convert = |cells: &[T], to: &mut [L::Distance]| {
+            for (distance, &cell) in to.iter_mut().zip(cells) {
+                *distance = cell.distance::<L>(threshold).unwrap_or(L::Distance::UNREACHABLE);
+            }
+        };
+        let mut on_devices: Vec<Vec<_>> = self.workers.iter().map(|_| Vec::new()).collect();
         while !to.is_empty() {
             let (strip, within) = ((first / self.cut.height) as usize, first % self.cut.height);
             let rows = (to.len() / row).min((self.cut.rows(strip) - within) as usize);
-            let home = self.homes[strip].cells.as_ref().map(HostPart::cells::<T>);
-            let rows = if home.is_some() { rows } else { rows.min(at_once as usize) };
             let cells = (within as usize * pitch)..(within as usize + rows) * pitch;
             let (part, rest) = std::mem::take(&mut to).split_at_mut(rows * row);
-            let cells = match home {
-                Some(strip) => &strip[cells],
+            match self.homes[strip].cells.as_ref().map(HostPart::cells::<T>) {
+                Some(strip) => {
+                    let strip = &strip[cells];
+                    parallel::for_each_chunk(part, row, |index, to| convert(&strip[index * pitch..], to));
+                }
                 None => {
-                    let Worker { pool, slots, .. } = &self.workers[self.owner(strip)];
-                    memory::resize("a block of rows", &mut came, cells.len(), T::INFINITY)?;
-                    let there = slots[self.place(strip)].cells.cast::<T>();
-                    pool.read_into(there.part(cells.start as u64, cells.len() as u64), &mut came)?;
-                    &came
+                    let owner = self.owner(strip);
+                    let there = self.workers[owner].slots[self.place(strip)].cells.cast::<T>();
+                    on_devices[owner].push((there.part(cells.start as u64, cells.len() as u64), part));
                 }
-            };
-            parallel::for_each_chunk(part, row, |index, to| {
-                for (distance, &cell) in to.iter_mut().zip(&cells[index * pitch..]) {
-                    *distance = cell.distance::<L>(threshold).unwrap_or(L::Distance::UNREACHABLE);
-                }
-            });
+            }
             (first, to) = (first + rows as u64, rest);
         }
-        Ok(())
+        let pools = self.workers.iter().map(|worker| &worker.pool);
+        let reads = pools.zip(on_devices).filter(|(_, parts)| !parts.is_empty()).map(|(pool, parts)| {
+            move || parts.into_iter().try_for_each(|(cells, to)| pool.read_rows(cells, [row, pitch], to, &convert))
+        });
+        at_once(reads.collect())
     }
 }
 

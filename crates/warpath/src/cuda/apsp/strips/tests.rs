@@ -161,7 +161,7 @@ fn what_does_not_fit_is_streamed() {
     let expected = on_cpu(&graph).solve(Apsp::all().algorithm("batched")).unwrap();
     let request = || Apsp::all().algorithm("tiled-floyd-warshall:cell-bits=32");
     for devices in several(1, 1) {
-        // 768 x 768 cells of 4 bytes are 2.4 MB, and there are panels and rows on their way.
+        // 768 x 768 cells of 4 bytes are 2.4 MB, and there are panels.
         for (memory, strips) in [(u64::MAX, 0), (5_000_000, 3), (2_500_000, 6)] {
             let solver =
                 Solver::builder(graph.clone()).threads(2).devices(devices.clone()).memory(memory).open().unwrap();

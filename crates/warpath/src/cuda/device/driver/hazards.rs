@@ -74,7 +74,7 @@ fn name(problem: Problem, algorithm: Option<&str>) -> String {
     format!("{} {}", problem.name(), algorithm.unwrap_or("auto"))
 }
 
-/// A graph that keeps a device busy for some milliseconds. A hierarchy has one with small separators.
+/// A graph that keeps a device busy for some milliseconds. Searches over a hierarchy have one with small separators.
 fn middling(problem: Problem, algorithm: Option<&str>, seed: u64) -> &'static str {
     let needs_separators = algorithm.is_some_and(|name| name.starts_with("hierarchy"));
     match problem {

@@ -101,7 +101,7 @@ fn on_threads<T: Send>(devices: &[Arc<dyn Device>], part: impl Fn(usize, &Post, 
             let (post, part) = (post.clone(), &part);
             scope.spawn(move || {
                 let messages = InProcess { post: post.clone(), me, count, device: devices[me].clone() };
-                let link = PartLink::through(Box::new(messages), count);
+                let link = PartLink::through(Box::new(messages), count).unwrap();
                 part(me, &post, &link)
             })
         };
