@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use warpath::graph::{Labels, StringLabels};
@@ -24,11 +25,25 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("killed_ranks_are_resumed", killed_ranks_are_resumed),
 ];
 
+/// What a command prints. Objects of JSON have to be as docs/warpath.schema.json describes them.
+#[track_caller]
 pub(crate) fn output_of(command: &mut Command) -> (Output, String, String) {
     let output = command.output().expect("it starts");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (out, error) = (text(&output.stdout), text(&output.stderr));
+    out.lines().filter(|line| line.starts_with('{')).for_each(check_object);
     (output, out, error)
+}
+
+#[track_caller]
+fn check_object(text: &str) {
+    static SCHEMA: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
+        let schema = include_str!("../../../../docs/warpath.schema.json");
+        jsonschema::draft202012::new(&serde_json::from_str(schema).expect("JSON")).expect("a schema")
+    });
+    let object = serde_json::from_str(text).expect("JSON");
+    let faults: Vec<String> = SCHEMA.iter_errors(&object).map(|error| error.to_string()).collect();
+    assert!(faults.is_empty(), "{text}\nis not as the schema has it: {faults:#?}");
 }
 
 /// Runs a command on ranks, and on one machine; both write a file, and the files are equal.
@@ -246,6 +261,10 @@ fn answers_are_printed_once() {
         "3 ranks",
     ] {
         assert!(out.contains(part), "{part}: {out}{error}");
+    }
+    for other in [&path[..], &["components", "grid:9x9", "--engine", "mpi"], &["apsp", "grid:5x5", "--engine", "mpi"]] {
+        let (output, out, error) = output_of(launch(Role::Command, 2, other).arg("--json"));
+        assert!(output.status.success() && out.contains("\"ranks\":{\"count\":2"), "{out}{error}");
     }
     let (_, out, error) = output_of(launch(Role::Command, 2, &info).arg("--json"));
     for part in ["\"engine\":\"mpi\"", "\"components\":{\"count\":1,\"largest\":81}", "\"estimated_diameter\":16"] {
