@@ -505,10 +505,8 @@ impl Device for Driver {
     }
 
     fn within(&self, work: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        let entered = self.context.enter()?;
-        let done = work();
-        drop(entered);
-        done
+        let _entered = self.context.enter()?;
+        work()
     }
 
     fn as_any(&self) -> &dyn Any {

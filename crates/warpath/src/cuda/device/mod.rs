@@ -321,7 +321,7 @@ pub(crate) trait Device: Send + Sync + Debug {
         Err(Error::NoDevice(format!("nothing carries from {} to other processes", self.properties().name)))
     }
 
-    /// Does work while this thread uses the device as libraries expect that take addresses of it.
+    /// Does work with the device's context current on this thread: libraries that take addresses of the device expect that.
     ///
     /// # Errors
     ///
