@@ -217,7 +217,7 @@ pub struct EngineArguments {
     /// feature `mpi`: all ranks of an MPI run, which `mpirun` starts, work together. The options are `cpu` or `cuda` (a GPU for each rank;
     /// if neither is given, GPUs where each rank has one for itself), `messages=mpi` (messages between GPUs go through the hosts' memory),
     /// with `cuda` also `messages=cuda-aware` or `messages=nccl` (MPI or NCCL carries them from GPU to GPU; if nothing is said, MPI does where
-    /// it says that it can), `parts=consecutive` or `parts=N` (a search shares the vertices out as they are numbered, or in blocks of N in
+    /// it says that it can, or NCCL on one host where that is predicted to be quicker), `parts=consecutive` or `parts=N` (a search shares the vertices out as they are numbered, or in blocks of N in
     /// turn; if neither is given, ranks on cores take blocks where most arcs lead to near vertices) and `timeout=SECONDS`
     #[arg(long, value_name = "ENGINE", default_value = "auto", help_heading = "Running")]
     pub engine: String,

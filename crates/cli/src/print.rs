@@ -157,6 +157,8 @@ struct PlanShown<'a> {
     memory_bytes: u64,
     memory_available: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    devices: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     device_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     device_available: Option<u64>,
@@ -231,7 +233,8 @@ pub(crate) fn plan_with_traffic(
         items.iter().map(|item| ItemShown { what: item.what.clone(), place, bytes: item.bytes }).collect()
     };
     let mut shown = items(plan.memory_items(), "memory");
-    shown.extend(items(plan.device_items(), "the device"));
+    let device = if plan.devices() > 1 { "each device" } else { "the device" };
+    shown.extend(items(plan.device_items(), device));
     shown.extend(items(plan.disk_items(), "disk"));
     let fits_in_memory = plan.memory_bytes() <= available.memory;
     let fits_on_device = available.device.is_none_or(|available| plan.device_bytes() <= available);
@@ -242,6 +245,7 @@ pub(crate) fn plan_with_traffic(
             plan: shown,
             memory_bytes: plan.memory_bytes(),
             memory_available: available.memory,
+            devices: available.device.map(|_| plan.devices()),
             device_bytes: available.device.map(|_| plan.device_bytes()),
             device_available: available.device,
             disk_bytes: plan.disk_bytes(),
@@ -265,7 +269,11 @@ pub(crate) fn plan_with_traffic(
     };
     table.row("in all", line("memory", plan.memory_bytes(), available.memory, fits_in_memory));
     if let Some(available) = available.device {
-        table.row("", line("the device", plan.device_bytes(), available, fits_on_device));
+        let each = match plan.devices() {
+            1 => device.to_owned(),
+            devices => format!("each of {devices} devices"),
+        };
+        table.row("", line(&each, plan.device_bytes(), available, fits_on_device));
     }
     if let Some(available) = available.disk {
         table.row("", line("disk space", plan.disk_bytes(), available, fits_on_disk));

@@ -183,7 +183,7 @@ impl<'a> Setup<'a> {
         let on_device = !plan.device_items().is_empty();
         let limit = self.common.memory.filter(|_| !on_device);
         let available = limit.unwrap_or_else(warpath::available_memory);
-        let device = if on_device { Some(solver.device_memory()?) } else { None };
+        let device = if on_device { Some(solver.memory_of_devices(plan.devices())?) } else { None };
         let disk = output.map(warpath::available_disk).transpose()?;
         let needed = plan.memory_bytes();
         let fits = needed <= available;

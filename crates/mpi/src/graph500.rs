@@ -103,8 +103,9 @@ pub fn graph500(
     let roots = roots_of(world, &graph, roots);
     let first = roots.first().copied().ok_or_else(|| Error::invalid("the graph has no vertex with an edge"));
     let first = world.agree(first)?;
-    let mut levels = OnDevice::prepare(world, planned.gpu, devices == RankDevices::Cuda, &graph)?;
-    let mut lengths = OnDevice::prepare(world, planned.gpu, devices == RankDevices::Cuda, &weighted)?;
+    let (gpu, is_asked) = (planned.gpu, devices == RankDevices::Cuda);
+    let mut levels = OnDevice::prepare(world, gpu, is_asked, &graph, roots.len())?;
+    let mut lengths = OnDevice::prepare(world, gpu, is_asked, &weighted, roots.len())?;
     request(Problem::Bfs, first).levels_in(world, &graph, &mut levels, &without)?;
     request(Problem::Sssp, first).lengths_in(world, &mut weighted, &mut lengths, &with)?;
     let construction = slowest(start.elapsed().as_secs_f64());

@@ -3,7 +3,8 @@
 /// What carries messages between ranks that search on GPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RankMessages {
-    /// MPI: from GPU to GPU if it is CUDA-aware on all ranks, and otherwise through the memory of the hosts.
+    /// MPI from GPU to GPU if it is CUDA-aware on all ranks; or else NCCL for searches by weights on GPUs of one host, if it is predicted to save more than it
+    /// takes to join; or else MPI through the memory of the hosts.
     #[default]
     Auto,
     /// MPI, through the memory of the hosts.

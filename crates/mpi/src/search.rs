@@ -259,7 +259,8 @@ impl Search {
         match self.problem {
             Problem::Bfs => {
                 let graph = PartOfGraph::<Unit>::load(world, source, self.parts_on(planned.gpu))?;
-                let mut device = OnDevice::<BfsPart>::prepare(world, planned.gpu, self.asks_for_gpus(), &graph)?;
+                let mut device =
+                    OnDevice::<BfsPart>::prepare(world, planned.gpu, self.asks_for_gpus(), &graph, lists.len())?;
                 let mut load = start.elapsed().as_secs_f64();
                 lists.iter().try_for_each(|sources| {
                     let timer = Timer::start(world, std::mem::take(&mut load));
@@ -270,7 +271,7 @@ impl Search {
                 let parts = self.parts_on(planned.gpu);
                 let mut graph = PartOfGraph::<<L as MinPlus>::Weight>::load(world, source, parts)?;
                 check_weights(world, &graph)?;
-                let mut device = OnDevice::<SsspPart<L>>::prepare(world, planned.gpu, self.asks_for_gpus(), &graph)?;
+                let mut device = OnDevice::<SsspPart<L>>::prepare(world, planned.gpu, self.asks_for_gpus(), &graph, lists.len())?;
                 let mut load = start.elapsed().as_secs_f64();
                 lists.iter().try_for_each(|sources| {
                     let (search, timer) = (from(sources), Timer::start(world, std::mem::take(&mut load)));
@@ -368,7 +369,7 @@ impl Search {
     ) -> Outcome<Found> {
         match (graph as &mut dyn Any).downcast_mut::<PartOfGraph<u32>>() {
             Some(graph) => {
-                let mut device = OnDevice::<SsspPart<U32ToU64>>::prepare(world, gpu, self.asks_for_gpus(), graph)?;
+                let mut device = OnDevice::<SsspPart<U32ToU64>>::prepare(world, gpu, self.asks_for_gpus(), graph, 1)?;
                 let part = device.part(world, graph)?;
                 let (distances, _) = sssp::search::<U32ToU64>(world, graph, part, &self.sources, algorithm.delta)?;
                 let found = self.finish::<U32ToU64>(world, graph, distances, algorithm.on(device.gpu), timer)?;

@@ -9,6 +9,7 @@ use crate::{Bytes, Error, Result};
 pub struct Plan {
     memory: Vec<PlanItem>,
     device: Vec<PlanItem>,
+    devices: usize,
     disk: Vec<PlanItem>,
 }
 
@@ -37,6 +38,16 @@ impl Plan {
         self.device.push(PlanItem { what: what.into(), bytes });
     }
 
+    /// Says that each of so many devices needs what is planned for a device.
+    pub fn on_each_of(&mut self, devices: usize) {
+        self.devices = devices;
+    }
+
+    /// How many devices need what is planned for a device: at least 1.
+    pub fn devices(&self) -> usize {
+        self.devices.max(1)
+    }
+
     /// Adds disk space for something.
     pub fn disk(&mut self, what: impl Into<String>, bytes: u64) {
         self.disk.push(PlanItem { what: what.into(), bytes });
@@ -47,7 +58,7 @@ impl Plan {
         &self.memory
     }
 
-    /// The items in the memory of the device; none where the work runs on the CPU.
+    /// The items in the memory of the device, or of each device; none where the work runs on the CPU.
     pub fn device_items(&self) -> &[PlanItem] {
         &self.device
     }
@@ -62,7 +73,7 @@ impl Plan {
         total(&self.memory)
     }
 
-    /// Bytes of the device's memory in all.
+    /// Bytes of the memory of the device, or of each device, in all.
     pub fn device_bytes(&self) -> u64 {
         total(&self.device)
     }

@@ -145,6 +145,7 @@ void Group::finish(Block& block) {
     } catch (const std::exception& error) {
         block.launch.fail(std::string("no memory for further blocks: ") + error.what());
     }
+    if (launches.size() > 1 && block.launch.alive.empty()) switches_left = std::min(switches_left, most_switches_after_one);
     if (Block* to = choose()) {
         to->turn->release();
     } else {

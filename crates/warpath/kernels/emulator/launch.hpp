@@ -30,6 +30,8 @@ constexpr uint64_t usual_blocks_at_once = 4;
 constexpr uint64_t most_switches = uint64_t{1} << 31;
 /// The same for launches on several devices: they wait for each other by spinning, which looks like work.
 constexpr uint64_t most_switches_of_several = uint64_t{1} << 28;
+/// The same once one of them has ended: what is left of the others is what follows their last meeting, unless they wait for one that it left out.
+constexpr uint64_t most_switches_after_one = uint64_t{1} << 24;
 /// The value that a shuffle reads from a lane that isn't there.
 constexpr uint64_t undefined_value = 0xA5A5'A5A5'A5A5'A5A5;
 

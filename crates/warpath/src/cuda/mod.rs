@@ -49,6 +49,8 @@ pub(crate) fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
 pub struct DeviceInfo {
     /// Its number, from 0, as in `cuda:0`.
     pub ordinal: u32,
+    /// Its UUID: no other device has the same, on any machine. It is the number in `GPU-...` of `nvidia-smi -L`.
+    pub uuid: u128,
     /// Its name, as its maker has it.
     pub name: String,
     /// How much memory it has, in bytes.
@@ -75,6 +77,7 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
         let driver_version = driver::release();
         let info = |properties: device::Properties| DeviceInfo {
             ordinal: properties.ordinal,
+            uuid: properties.uuid,
             name: properties.name,
             memory_bytes: properties.memory_bytes,
             compute_capability: properties.compute_capability,

@@ -500,6 +500,13 @@ pub(super) mod tests {
             assert!(error.contains("to the memory of another device: use load_system"), "{error}");
         }
 
+        /// A meeting that a device leaves out is found, too: the others wait for it forever.
+        #[test]
+        fn a_meeting_that_a_device_leaves_out_is_found() {
+            let error = run("bug_meeting_missed", 2, 1, false, None).unwrap_err().to_string();
+            assert!(error.contains("the kernel doesn't end"), "{error}");
+        }
+
         /// Whoever waits for a device that does not come ends when the host says so.
         #[test]
         fn a_device_that_does_not_come_is_given_up() {

@@ -12,7 +12,7 @@ use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
 use crate::cpu::bfs::{ALGORITHMS, BfsAlgorithm, batch_width, choose, memory_of_many, multi_source, sequential};
 use crate::cuda::bfs::{self as cuda, many_sources, partitioned, regions, zero_copy};
-use crate::cuda::peers::company::{Company, says_parts};
+use crate::cuda::peers::company::{Company, parts_of, says_parts};
 use crate::cuda::regions::suits;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
@@ -361,7 +361,8 @@ fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::B
         }
     };
     let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
-    let plan = (algorithm.plan)(&solver.graph, &parameters);
+    let mut plan = (algorithm.plan)(&solver.graph, &parameters);
+    plan.on_each_of(parts_of(&parameters));
     Ok(OnDevice { name, reason, algorithm, parameters, plan })
 }
 

@@ -22,7 +22,7 @@ pub(super) struct DeviceState {
     devices: Vec<Arc<dyn Device>>,
     /// How many threads of the host serve a device.
     threads: usize,
-    /// On the first device.
+    /// On the first device, or on the first ones.
     prepared: Option<Prepared>,
     /// A solver for each further device that shares many searches.
     others: Vec<Arc<Solver>>,
@@ -43,7 +43,8 @@ pub(super) struct Loan<'s, S: Any + Send> {
 struct Prepared {
     /// The algorithm with its parameters, as it was asked for.
     algorithm: String,
-    bytes: u64,
+    /// The bytes that it takes of the memory of each device that it is on: of the first ones.
+    bytes: Vec<u64>,
     /// A boxed search of one problem or another.
     search: Box<dyn Any + Send>,
 }
@@ -118,12 +119,25 @@ impl DeviceState {
     pub(super) fn prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
-        bytes: u64,
+        plan: &Plan,
         prepare: impl FnOnce() -> Result<S>,
     ) -> Result<&mut S> {
         if self.prepared.as_ref().is_none_or(|there| there.algorithm != algorithm || !there.search.is::<S>()) {
             self.prepared = None;
-            self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: Box::new(prepare()?) });
+            let devices = &self.devices[..plan.devices().min(self.devices.len())];
+            let free = || devices.iter().map(|device| device.free_bytes()).collect::<Result<Vec<_>>>();
+            let (bytes, search) = match devices.len() {
+                0 | 1 => (vec![plan.device_bytes()], prepare()?),
+                _ => {
+                    self.others.clear();
+                    let before = free()?;
+                    let search = prepare()?;
+                    // The largest part is planned, and others take less.
+                    let taken = before.iter().zip(free()?).map(|(before, after)| before.saturating_sub(after));
+                    (taken.map(|bytes| bytes.min(plan.device_bytes())).collect(), search)
+                }
+            };
+            self.prepared = Some(Prepared { algorithm: algorithm.to_owned(), bytes, search: Box::new(search) });
         }
         let prepared = self.prepared.as_mut().and_then(|prepared| prepared.search.downcast_mut());
         prepared.ok_or_else(|| Error::Device("nothing is prepared".into()))
@@ -133,10 +147,10 @@ impl DeviceState {
     fn take_prepared<S: Any + Send>(
         &mut self,
         algorithm: &str,
-        bytes: u64,
+        plan: &Plan,
         prepare: impl FnOnce() -> Result<S>,
     ) -> Result<S> {
-        self.prepared(algorithm, bytes, prepare)?;
+        self.prepared(algorithm, plan, prepare)?;
         let taken = self.prepared.take().and_then(|prepared| prepared.search.downcast().ok());
         taken.map(|search| *search).ok_or_else(|| Error::Device("nothing is prepared".into()))
     }
@@ -185,17 +199,17 @@ impl<'s, S: Any + Send> Loan<'s, S> {
         prepare: impl FnOnce(&Arc<dyn Device>) -> Result<S>,
     ) -> Result<(Self, Report)> {
         let start = Instant::now();
-        let bytes = chosen.plan.device_bytes();
         let mut state = solver.device();
         let device = state.device(&solver.engine)?;
-        let search = state.take_prepared(&chosen.name, bytes, || prepare(&device))?;
+        let search = state.take_prepared(&chosen.name, &chosen.plan, || prepare(&device))?;
         let report = Report {
             engine: format!("cuda:{}", device.properties().ordinal),
             algorithm: algorithm.into(),
-            device_bytes: bytes,
+            device_bytes: chosen.plan.device_bytes(),
             seconds: Seconds { prepare: start.elapsed().as_secs_f64(), ..Default::default() },
             ..report
         };
+        let bytes = chosen.plan.device_bytes();
         Ok((Loan { solver, algorithm: chosen.name.clone(), bytes, search: Some(search) }, report))
     }
 
@@ -209,7 +223,7 @@ impl<S: Any + Send> Drop for Loan<'_, S> {
     fn drop(&mut self) {
         if let Some(search) = self.search.take() {
             let algorithm = std::mem::take(&mut self.algorithm);
-            let prepared = Prepared { algorithm, bytes: self.bytes, search: Box::new(search) };
+            let prepared = Prepared { algorithm, bytes: vec![self.bytes], search: Box::new(search) };
             self.solver.device().prepared = Some(prepared);
         }
     }
@@ -261,7 +275,13 @@ impl Solver {
             return plan.check(self.memory);
         }
         plan.check(available_memory())?;
-        plan.check_device(self.allowed_on_device()?)
+        plan.check_device(self.allowed_on_each_of(plan.devices())?)
+    }
+
+    /// Whether the devices have the memory for a plan. Without devices nobody knows: then they count as large enough, and whoever opens them tells what is
+    /// wrong with them.
+    pub(super) fn has_room_for(&self, plan: &Plan) -> bool {
+        self.allowed_on_each_of(plan.devices()).map_or(true, |available| plan.device_bytes() <= available)
     }
 
     /// How many devices share work that is predicted to take `seconds` on so many, once they are open: all that were asked for. Where
@@ -326,6 +346,8 @@ impl Solver {
     pub(super) fn others(&self) -> Result<Vec<Arc<Solver>>> {
         let mut state = self.device();
         let devices = state.devices(&self.engine)?;
+        // A graph that devices share has the memory that these may need.
+        state.prepared.take_if(|prepared| prepared.bytes.len() > 1);
         for device in &devices[1 + state.others.len()..] {
             let on_device = DeviceState::on(vec![device.clone()], state.threads);
             state.others.push(Arc::new(Solver {
@@ -353,17 +375,41 @@ impl Solver {
     ///
     /// If there is no device, or a callback of this solver calls this.
     pub fn device_memory(&self) -> Result<u64> {
+        self.memory_of_devices(1)
+    }
+
+    /// How many bytes a request may take of the memory of each of the first so many devices, as far as there are as many. Opens them if necessary.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Solver::device_memory`].
+    pub fn memory_of_devices(&self, devices: usize) -> Result<u64> {
         self.check_not_answering()?;
-        self.closing_a_lost_device(self.allowed_on_device())
+        self.closing_a_lost_device(self.allowed_on_each_of(devices))
     }
 
     /// [`Solver::device_memory`], for a request that is being answered.
     pub(super) fn allowed_on_device(&self) -> Result<u64> {
+        self.allowed_on_each_of(1)
+    }
+
+    /// [`Solver::memory_of_devices`], for a request that is being answered.
+    pub(super) fn allowed_on_each_of(&self, devices: usize) -> Result<u64> {
         let mut state = self.device();
-        let device = state.device(&self.engine)?;
-        let ours = state.prepared.as_ref().map_or(0, |prepared| prepared.bytes);
-        let free = device.free_bytes()?.saturating_add(ours);
-        Ok(self.limit.map_or(free, |limit| limit.min(free)))
+        let all = if devices <= 1 { vec![state.device(&self.engine)?] } else { state.devices(&self.engine)? };
+        let taken = |state: &DeviceState, place: usize| Some(*state.prepared.as_ref()?.bytes.get(place)?);
+        // What is prepared now is given up if this request needs something else.
+        let ours = |place: usize| {
+            let other = place.checked_sub(1).and_then(|place| state.others.get(place));
+            // One that is busy keeps what it has.
+            let of_other = other.and_then(|other| taken(&*other.device.try_lock().ok()?, 0));
+            taken(&state, place).unwrap_or(0).saturating_add(of_other.unwrap_or(0))
+        };
+        let limit = self.limit.unwrap_or(u64::MAX);
+        all.iter()
+            .take(devices.max(1))
+            .enumerate()
+            .try_fold(limit, |least, (place, device)| Ok(least.min(device.free_bytes()?.saturating_add(ours(place)))))
     }
 }
 
@@ -391,6 +437,57 @@ mod tests {
         let why_not = |seconds: f64| solver.no_quicker_device(seconds);
         assert!(why_not(0.39).unwrap().ends_with("390.0 ms on the CPU"));
         assert_eq!(why_not(0.41), cuda::plainly_absent());
+    }
+
+    /// Where one of the devices that share a graph has less memory left than the other, that counts.
+    #[cfg(emulator)]
+    #[test]
+    fn a_shared_graph_fits_the_fuller_device() {
+        use crate::cuda::device::emulator::Emulator;
+        use crate::cuda::device::memory::Pool;
+
+        let graph = generate("kron:6,weights=1..9").unwrap();
+        let cpu = Solver::builder(graph.clone()).threads(1).engine(Engine::Cpu).open().unwrap();
+        let expected = cpu.solve(Bfs::from(1)).unwrap();
+        let shared = Bfs::from(1).algorithm("partitioned:parts=2,threads=32,blocks=2");
+        let alone = Bfs::from(1).algorithm("direction-optimizing:threads=32,blocks=2");
+        let device = |ordinal| Arc::new(Emulator::numbered(1, ordinal).with_memory(4 << 20)) as Arc<dyn Device>;
+        let devices: Vec<_> = (0..2).map(device).collect();
+        let open = || Solver::builder(graph.clone()).threads(1).devices(devices.clone()).open().unwrap();
+        let solver = open();
+        let plan = solver.decide(&shared).unwrap().plan().clone();
+        assert_eq!(plan.devices(), 2);
+        let left = devices[1].free_bytes().unwrap() - plan.device_bytes();
+        let taken = Pool::new(&devices[1], left).unwrap();
+        assert_eq!(solver.memory_of_devices(2).unwrap(), plan.device_bytes());
+        assert!(solver.device_memory().unwrap() > plan.device_bytes());
+        // What is prepared counts as free: searches by other means need it.
+        for request in [shared.clone(), alone.clone(), shared.clone(), shared.clone()] {
+            assert_eq!(solver.solve(request).unwrap().distances(), expected.distances());
+            assert_eq!(solver.memory_of_devices(2).unwrap(), plan.device_bytes());
+        }
+        let each = |solver: &Solver| {
+            let mut trees = 0;
+            solver.solve_each(alone.clone(), &[1; 9], |_| Ok(trees += 1)).unwrap();
+            assert_eq!(trees, 9);
+        };
+        drop((solver, taken));
+        // So do solvers of further devices, and these in turn.
+        let solver = open();
+        for _ in 0..2 {
+            each(&solver);
+            solver.solve(shared.clone()).unwrap();
+        }
+        let free = solver.memory_of_devices(2).unwrap();
+        drop(solver);
+        assert_eq!(free, devices[1].free_bytes().unwrap());
+        let _taken = Pool::new(&devices[1], left + 1).unwrap();
+        match open().solve(shared) {
+            Err(Error::OutOfMemory { needed, available, .. }) => {
+                assert!(needed == plan.device_bytes() && available < needed, "{needed} {available}");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

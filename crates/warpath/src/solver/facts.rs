@@ -135,8 +135,7 @@ impl Solver {
         (together, seconds_together): (&OnDevice<A>, f64),
         devices: usize,
     ) -> Option<String> {
-        let available = self.allowed_on_device().unwrap_or(u64::MAX);
-        let fits = together.plan.device_bytes() <= available && alone.plan.device_bytes() <= available;
+        let fits = self.has_room_for(&together.plan) && self.has_room_for(&alone.plan);
         (fits && several_pay(seconds_alone, seconds_together, 0)).then(|| {
             let (alone, together) = (in_words(seconds_alone), in_words(seconds_together));
             format!("{together} are predicted on {devices} GPUs together, {alone} on one")
@@ -151,14 +150,13 @@ impl Solver {
         layouts: &[&str],
         find: impl Fn(&str) -> Result<Arc<OnDevice<A>>>,
     ) -> Result<(Arc<OnDevice<A>>, String)> {
-        // Without a device nobody knows how much fits.
-        let available = self.allowed_on_device().unwrap_or(u64::MAX);
-        let needed = chosen.plan.device_bytes();
+        let (needed, devices) = (chosen.plan.device_bytes(), chosen.plan.devices());
         let (mut reason, mut fitting) = (chosen.reason.clone(), chosen.clone());
         for layout in layouts {
-            if fitting.plan.device_bytes() <= available {
+            if self.has_room_for(&fitting.plan) {
                 break;
             }
+            let available = self.allowed_on_each_of(devices)?;
             reason =
                 format!("`{}` takes {} on the device, which gives {}", chosen.name, Bytes(needed), Bytes(available));
             fitting = find(layout)?;

@@ -12,7 +12,7 @@ use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
 use crate::cpu::sssp::{self as cpu, ALGORITHMS, SsspAlgorithm};
-use crate::cuda::peers::company::{Company, says_parts};
+use crate::cuda::peers::company::{Company, parts_of, says_parts};
 use crate::cuda::regions::suits;
 use crate::cuda::sssp::{self as cuda, many_sources, partitioned, regions, zero_copy};
 use crate::graph::{Graph, WeightKind};
@@ -415,7 +415,8 @@ fn find_on_cuda(solver: &Solver, asked: Option<&str>) -> Result<OnDevice<cuda::S
     };
     let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, &name)?;
     algorithm.check(graph)?;
-    let plan = (algorithm.plan)(graph, &parameters);
+    let mut plan = (algorithm.plan)(graph, &parameters);
+    plan.on_each_of(parts_of(&parameters));
     Ok(OnDevice { name, reason, algorithm, parameters, plan })
 }
 

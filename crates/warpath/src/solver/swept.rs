@@ -120,7 +120,7 @@ impl SweepsOnDevice {
             let first = &sources[..sources.len().min(rows as usize)];
             let task = SearchesTask { metric: Some(metric), first, ..task(solver, semiring, &parameters, rows) };
             let prepare = || solver.team.install(|| Sweeps::new(&device, &task));
-            let sweeps = state.prepared(&name(semiring), (ALGORITHM.plan)(&task).device_bytes(), prepare)?;
+            let sweeps = state.prepared(&name(semiring), &(ALGORITHM.plan)(&task), prepare)?;
             swept.seconds.prepare += start.elapsed().as_secs_f64();
             swept.rows.clear();
             for part in sources.chunks(rows as usize) {

@@ -154,11 +154,19 @@ impl Emulator {
         emulator
     }
 
+    /// The same device with this much memory.
+    #[cfg(test)]
+    pub(crate) fn with_memory(mut self, bytes: u64) -> Self {
+        self.properties.memory_bytes = bytes;
+        self
+    }
+
     /// A device with this many multiprocessors, whose first launch has this seed.
     pub(crate) fn with_multiprocessors(seed: u64, multiprocessors: u32) -> Self {
         let properties = Properties {
             name: "emulator".into(),
             ordinal: 0,
+            uuid: 0,
             memory_bytes: 1 << 30,
             compute_capability: (9, 0),
             multiprocessors,

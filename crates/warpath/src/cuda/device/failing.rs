@@ -321,6 +321,19 @@ mod tests {
         }
     }
 
+    /// One of those that share a graph fails, while the other waits for it.
+    #[test]
+    fn searches_with_one_device_that_fails_end() {
+        let graph = random_graph(26, 100);
+        for fault in [Fault::Refused, Fault::Lost] {
+            for problem in [Problem::Bfs, Problem::Sssp] {
+                for algorithm in ["partitioned:parts=2,threads=32,blocks=2", "regions:parts=2,vertices=32,slots=0.5"] {
+                    every_call_fails_once(&graph, problem, algorithm, fault, 2);
+                }
+            }
+        }
+    }
+
     /// Where the device is a matter of prediction, the CPU answers instead, whatever call it is that fails.
     #[test]
     fn what_is_left_to_the_solver_is_answered_by_the_cpu() {

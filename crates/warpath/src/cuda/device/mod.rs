@@ -51,6 +51,8 @@ pub(crate) struct Properties {
     pub(crate) name: String,
     /// Its number in this machine, from 0.
     pub(crate) ordinal: u32,
+    /// A number that no other device has, on any machine.
+    pub(crate) uuid: u128,
     /// How much memory it has, in bytes; some of it may be in use.
     pub(crate) memory_bytes: u64,
     /// Major and minor number of what it can do.

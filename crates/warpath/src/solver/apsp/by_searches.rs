@@ -103,6 +103,7 @@ pub(super) fn plan(
     for item in device_plan(algorithm, parameters, solver, table, available).device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
+    plan.on_each_of(table.devices());
     if algorithm.needs_metric {
         solver.plan_hierarchy(false, plan);
     } else if graph.weight_kind() == WeightKind::I32 {

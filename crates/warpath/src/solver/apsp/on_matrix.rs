@@ -90,6 +90,7 @@ pub(super) fn plan(
     for item in matrix.device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
+    plan.on_each_of(table.devices());
     if table.targets.is_some() && solver.graph.vertices() > 0 {
         let row_bytes = (solver.graph.vertices() as u64).saturating_mul(table.distance_bytes);
         let most = (block_bytes(solver, table, 0) / row_bytes).max(1).min(table.sources.len() as u64);

@@ -159,7 +159,7 @@ impl Bfs {
                 None => (algorithm.prepare)(&devices[0], &solver.graph, parameters),
             })
         };
-        let search = state.prepared(name, plan.device_bytes(), prepare)?;
+        let search = state.prepared(name, plan, prepare)?;
         report.seconds.prepare = start.elapsed().as_secs_f64();
         let start = Instant::now();
         report.statistics = search.solve(&cuda::BfsTask {

@@ -300,7 +300,7 @@ fn search_on_cuda<L: MinPlusOnDevice>(
             None => (algorithm.prepare)(&devices[0], graph, parameters),
         })
     };
-    let search: &mut Box<dyn cuda::PreparedSssp> = state.prepared(name, plan.device_bytes(), prepare)?;
+    let search: &mut Box<dyn cuda::PreparedSssp> = state.prepared(name, plan, prepare)?;
     report.seconds.prepare = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let outcome = search.solve(&cuda::SsspTask {

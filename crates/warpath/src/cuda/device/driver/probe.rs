@@ -138,6 +138,9 @@ pub(super) fn properties(ordinal: c_int) -> Result<(sys::CUdevice, Properties)> 
     })?;
     // SAFETY: the driver has ended the name with a zero.
     let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
+    let mut uuid = sys::CUuuid { bytes: [0; 16] };
+    // SAFETY: the pointer is to a live value of the type.
+    checked("asking a device's number", unsafe { library::cuDeviceGetUuid_v2(&raw mut uuid, handle) })?;
     let mut memory = 0;
     // SAFETY: the pointer is to a live integer.
     checked("asking a device's memory", unsafe { library::cuDeviceTotalMem_v2(&raw mut memory, handle) })?;
@@ -154,6 +157,7 @@ pub(super) fn properties(ordinal: c_int) -> Result<(sys::CUdevice, Properties)> 
     let properties = Properties {
         name,
         ordinal: ordinal as u32,
+        uuid: u128::from_be_bytes(uuid.bytes.map(|byte| byte as u8)),
         memory_bytes: memory as u64,
         compute_capability,
         multiprocessors: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
