@@ -245,6 +245,13 @@ pub trait Request: sealed::Sealed + Send {
         if failed.fallback && leaves_it_to_the_cpu(&error) {
             return self.decide_on_cpu(solver, many, error.to_string());
         }
+        // Another program may have taken memory of the device: then something that takes less there may have room.
+        if failed.placed.is_on_cuda() && matches!(error, Error::OutOfMemory { .. }) {
+            let again = self.decide(solver, many)?;
+            if again.placed.is_on_cuda() && again.plan.device_bytes() < failed.plan.device_bytes() {
+                return Ok(again);
+            }
+        }
         Err(error)
     }
     /// Whether the caller's code takes parts of the answer during the work, and may want threads for that.

@@ -318,6 +318,40 @@ mod tests {
         searches_keep_what_fits(&roads, &Bfs::from(5), breadth_first, &cuda::regions::LAYOUTS);
     }
 
+    /// A search that another program leaves too little memory, once it is decided on, keeps less on the device.
+    #[cfg(emulator)]
+    #[test]
+    fn less_memory_than_was_decided_on_takes_another_layout() {
+        use crate::cuda::device::Device;
+        use crate::cuda::device::emulator::Emulator;
+        use crate::cuda::device::memory::Pool;
+        use crate::solver::Request;
+
+        let edges = (0..4000_u32).map(|k| (k * 7919 % 1301, k * k % 997, 1 + k % 250));
+        let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+        let request = Bfs::from(5);
+        let cpu = Solver::builder(graph.clone()).threads(1).engine(Engine::Cpu).open().unwrap();
+        let expected = cpu.solve(request.clone()).unwrap();
+        let device: Arc<dyn Device> = Arc::new(Emulator::new(3));
+        let solver = Solver::builder(graph).threads(1).device(device.clone()).open().unwrap();
+        let decision = request.decide(&solver, None).unwrap();
+        let _taken = Pool::new(&device, device.free_bytes().unwrap() - decision.plan.device_bytes() + 1).unwrap();
+        let error = solver.check_plan(&decision.plan).unwrap_err();
+        let again = request.decide_again(&solver, None, &decision, error).unwrap();
+        assert!(again.algorithm().starts_with("zero-copy"), "{}", again.algorithm());
+        assert!(again.reason().contains(" on the device, which gives "), "{}", again.reason());
+        let tree = request.clone().run(&solver, &solver.team, &again).unwrap();
+        assert_eq!(tree.distances(), expected.distances());
+        // Nothing takes less than the last layout, and no memory on the host is a matter of layouts.
+        let smallest = Bfs::from(5).algorithm(*cuda::bfs::zero_copy::LAYOUTS.last().unwrap());
+        let decision = smallest.decide(&solver, None).unwrap();
+        let refused = || Error::OutOfMemory { what: "it".into(), needed: 2, available: 1 };
+        assert!(matches!(
+            smallest.decide_again(&solver, None, &decision, refused()),
+            Err(Error::OutOfMemory { needed: 2, .. })
+        ));
+    }
+
     #[test]
     fn distances_that_the_device_has_no_room_for_are_an_error() {
         let graph = Graph::from_edges((0..4_u32).map(|v| (v, v + 1, 3_000_000_000_u32))).unwrap();

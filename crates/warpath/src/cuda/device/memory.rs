@@ -218,6 +218,20 @@ impl Pool {
         Ok(values.map(|value| unsafe { value.assume_init() }))
     }
 
+    /// Has an array copied to the beginning of pinned memory, in stream order. It returns before that is done: until then that memory has any values.
+    ///
+    /// # Panics
+    ///
+    /// If it has no room, or is another device's.
+    pub(crate) fn fetch<T: Pod>(&self, slice: DeviceSlice<T>, to: &Pinned<T>) -> Result<()> {
+        self.check(slice, 0);
+        assert!(slice.length() <= to.length as u64, "the pinned array has no room");
+        assert!(Arc::ptr_eq(&self.device, &to.device), "pinned memory of another device");
+        let bytes = slice.length() as usize * size_of::<T>();
+        // SAFETY: the array is in this pool. The pinned memory has room, is only read and written value by value, and goes once the device is done.
+        unsafe { self.device.download_in(Stream::Work, to.memory.cast(), slice.address(), bytes) }
+    }
+
     /// Writes one value to every 32-bit word of an array, in stream order.
     ///
     /// # Panics

@@ -100,8 +100,12 @@ pub(super) fn plan(
     }
     // Without a device nobody knows how much fits.
     let available = solver.allowed_on_device().unwrap_or(u64::MAX);
-    for item in device_plan(algorithm, parameters, solver, table, available).device_items() {
+    let planned = device_plan(algorithm, parameters, solver, table, available);
+    for item in planned.device_items() {
         plan.device(item.what.clone(), item.bytes);
+    }
+    for item in planned.memory_items() {
+        plan.memory(item.what.clone(), item.bytes.saturating_mul(table.devices() as u64));
     }
     plan.on_each_of(table.devices());
     if algorithm.needs_metric {

@@ -68,10 +68,10 @@ impl Batch {
         self.visits.len() as u32
     }
 
-    /// The rows of those sources of which this is so.
-    pub(super) fn rows_where(&self, is_so: &[u32]) -> Vec<usize> {
-        let mut rows: Vec<_> =
-            self.row_of.iter().zip(is_so).filter(|&(_, &is)| is != 0).map(|(&row, _)| row as usize).collect();
+    /// The rows of those of so many sources of which this is so.
+    pub(super) fn rows_where(&self, sources: usize, is_so: impl Fn(usize) -> bool) -> Vec<usize> {
+        let here = self.row_of[..sources].iter().enumerate().filter(|&(place, _)| is_so(place));
+        let mut rows: Vec<_> = here.map(|(_, &row)| row as usize).collect();
         rows.sort_unstable();
         rows
     }

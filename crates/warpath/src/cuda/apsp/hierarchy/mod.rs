@@ -43,6 +43,7 @@
 //! lengths that they expect. All arrays are taken from one pool of device memory, which lives as long as what is
 //! prepared here; the ranks in them come from an elimination, or from sources that the solver has checked.
 
+mod answers;
 pub(in crate::cuda) mod arguments;
 mod arrays;
 mod batch;
@@ -54,6 +55,7 @@ mod upload;
 
 use std::sync::Arc;
 
+use answers::Answers;
 use arguments::{
     CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, Rows, SOURCES, Sums, Sweep, parts_of,
 };
@@ -101,7 +103,10 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         // What has no room on the host is refused when it is prepared.
         let cut = task.hierarchy.and_then(|hierarchy| Some((hierarchy, Cut::new(hierarchy, task).ok()?)));
         let cut = cut.as_ref().map(|(hierarchy, cut)| (*hierarchy, &*cut.pieces, cut.rounds.as_deref()));
-        plan_of(|arena| layout(arena, &Sizes::of(task, cut)))
+        let sizes = Sizes::of(task, cut);
+        let mut plan = plan_of(|arena| layout(arena, &sizes));
+        Answers::plan(&mut plan, &sizes);
+        plan
     },
     prepare: |device, task| Ok(Box::new(Sweeps::new(device, task)?)),
 };
@@ -202,6 +207,7 @@ pub(crate) struct Sweeps {
     left: u32,
     /// Launches for the last batch, and those of its repetitions.
     launches: u64,
+    answers: Answers,
     waiting: Waiting,
 }
 
@@ -372,7 +378,7 @@ impl Sweeps {
             DeviceSemiring::Narrow => offsets::prepare::<u32>(&arrays, &pool, &metric, pieces, task)?,
             _ => offsets::prepare::<u64>(&arrays, &pool, &metric, pieces, task)?,
         };
-        let waiting = Waiting::new(device)?;
+        let (answers, waiting) = (Answers::new(device, &arrays)?, Waiting::new(device)?);
         device.synchronize()?;
         Ok(Sweeps {
             metric,
@@ -394,6 +400,7 @@ impl Sweeps {
             offsets,
             left: 0,
             launches: 0,
+            answers,
             waiting,
         })
     }
@@ -444,7 +451,10 @@ impl Sweeps {
         let visits = self.batch.as_ref().map_or(0, Batch::visits);
         let of_rows = u64::from(self.rows.blocks > 0) + u64::from(visits > 0);
         self.launches += self.levels.len() as u64 + climbs + if has_rows { of_rows } else { of_facts };
-        self.waiting.start(self.pool.device(), control, || self.launch(self.sources.len() as u32))
+        self.waiting.start(self.pool.device(), control, || {
+            self.launch(self.sources.len() as u32)?;
+            self.answers.fetch(&self.pool, &self.arrays, self.sources.len())
+        })
     }
 
     /// Whether the host works out the distances of the ancestors: it is quicker for few sources, since each of them is a long chain of
@@ -474,15 +484,18 @@ impl Sweeps {
     fn wait(&mut self, control: &Control) -> Result<(f64, Vec<usize>)> {
         let mut seconds = self.waiting.finish(self.pool.device(), control)?;
         if self.offsets.is_some() {
-            [self.left] = self.pool.read_array(self.arrays.left_count)?;
+            self.left = self.answers.left_count();
             if self.left > self.sweep.most_left {
                 self.offsets = None;
                 self.begin(control)?;
                 seconds += self.waiting.finish(self.pool.device(), control)?;
             }
         }
-        let is_doubtful = self.pool.read(self.arrays.is_doubtful.part(0, self.sources.len() as u64))?;
-        Ok((seconds, self.batch.as_ref().map_or_else(Vec::new, |batch| batch.rows_where(&is_doubtful))))
+        let is_doubtful = |place: usize| self.answers.is_doubtful(place);
+        Ok((
+            seconds,
+            self.batch.as_ref().map_or_else(Vec::new, |batch| batch.rows_where(self.sources.len(), is_doubtful)),
+        ))
     }
 
     /// How many warps take the sources of a batch in 16 bits.
@@ -571,6 +584,6 @@ impl Searches for Sweeps {
     }
 
     fn facts(&self, rows: usize) -> Result<Vec<RawFacts>> {
-        self.pool.read(self.arrays.facts.cast().part(0, rows as u64))
+        self.answers.facts(rows)
     }
 }
