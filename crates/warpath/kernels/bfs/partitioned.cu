@@ -150,7 +150,7 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
     const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
     const Some mine{peers.first, peers.beyond};
     const bits::Outgoing<Offset> outgoing = {search.offsets, search.targets, search.pieces};
-    const best_tails::Incoming<Offset> incoming = {search.offsets, search.targets, search.best_tails};
+    const best_tails::Incoming<Offset> incoming = {search.incoming_offsets, search.incoming, search.best_tails};
     const auto frontier_of = [&](u32 level) { return Bits{search.frontier[level % 3], search.vertices}; };
     begin(search, mine, frontier_of(0));
     u32 level = 1, meetings = 0, bottom_up_levels = 0;
@@ -241,11 +241,11 @@ __device__ __forceinline__ void run(const Part<Offset>& search, const peers::Pee
     }                                                                                                                          \
     WARPATH_KERNEL(bfs_partitioned_##bits)                                                                                     \
     extern "C" __global__ void __launch_bounds__(512) bfs_partitioned_best_tails_##bits(                                       \
-        const Offset* offsets, const u32* targets, u32 first, u32 beyond, const u32* degrees, uint4* best_tails, u32* settled) { \
+        const Offset* offsets, const u32* tails, u32 first, u32 beyond, const u32* degrees, uint4* best_tails, u32* settled) { \
         const auto degree_of = [&](u32 vertex) { return load_constant(&degrees[vertex]); };                                    \
-        const auto leads_nowhere = [](u32) { return true; };                                                                   \
+        const auto leads_nowhere = [&](u32 vertex) { return load_constant(&degrees[vertex]) == 0; };                           \
         const ordered::Some mine{first, beyond};                                                                               \
-        best_tails::choose_best_tails(offsets, targets, mine, leads_nowhere, degree_of, best_tails, settled);                  \
+        best_tails::choose_best_tails(offsets, tails, mine, leads_nowhere, degree_of, best_tails, settled);                  \
     }                                                                                                                          \
     WARPATH_KERNEL(bfs_partitioned_best_tails_##bits)
 

@@ -75,14 +75,14 @@ __device__ void bottom_up(const KernelArgument<Offset>& search, Marker<Offset>& 
         if (__any_sync(all_lanes, is_unsure)) {
             Offset begin = 0, end = 0;
             if (is_unsure) {
-                begin = load_constant(&search.offsets[vertex]);
-                end = load_constant(&search.offsets[vertex + 1]);
+                begin = load_constant(&search.incoming_offsets[vertex]);
+                end = load_constant(&search.incoming_offsets[vertex + 1]);
             }
             // The whole warp looks through one row after another.
             for_lanes_of(__ballot_sync(all_lanes, end - begin > 2), [&](int from) {
                 const Offset last = __shfl_sync(all_lanes, end, from);
                 for (Offset arc = __shfl_sync(all_lanes, begin, from); arc < last; arc += lanes_a_warp) {
-                    const u32 tail = arc + lane < last ? load_constant(&search.targets[arc + lane]) : no_vertex;
+                    const u32 tail = arc + lane < last ? load_constant(&search.incoming[arc + lane]) : no_vertex;
                     if (__any_sync(all_lanes, tail != no_vertex && ordered::is_set(search.visited, tail))) {
                         found |= 1u << from;
                         break;
@@ -133,9 +133,9 @@ __device__ bool is_better_bottom_up(const KernelArgument<Offset>& search, const 
 }
 
 /// Chooses for each vertex the two tails with the most arcs, which are visited first in all likelihood. In long rows each
-/// lane proposes one, so not quite the best are chosen. O(arcs) work.
+/// lane proposes one, so not quite the best are chosen. The arcs are those by head, and `by_tail` has the offsets of the others. O(arcs) work.
 template <class Offset>
-__device__ void choose_best_tails(const Offset* offsets, const u32* targets, u32 vertices, uint2* best_tails) {
+__device__ void choose_best_tails(const Offset* offsets, const u32* tails, const Offset* by_tail, u32 vertices, uint2* best_tails) {
     const u32 lane = lane_index();
     for (u32 word = warp_of_grid(); word < words_of(vertices); word += warps_of_grid()) {
         uint2 chosen_here = make_uint2(no_vertex, no_vertex);
@@ -150,8 +150,8 @@ __device__ void choose_best_tails(const Offset* offsets, const u32* targets, u32
             u64 proposal = 0;
             const Offset looked_at = end - begin > most_looked_at ? begin + most_looked_at : end;
             for (Offset arc = begin + lane; arc < looked_at; arc += lanes_a_warp) {
-                const u32 tail = load_constant(&targets[arc]);
-                const u32 degree = static_cast<u32>(load_constant(&offsets[tail + 1]) - load_constant(&offsets[tail]));
+                const u32 tail = load_constant(&tails[arc]);
+                const u32 degree = static_cast<u32>(load_constant(&by_tail[tail + 1]) - load_constant(&by_tail[tail]));
                 proposal = max(proposal, (static_cast<u64>(degree) + 1) << 32 | static_cast<u32>(~tail));
             }
             u32 chosen[2];
@@ -227,8 +227,9 @@ __device__ __forceinline__ void run(const KernelArgument<Offset>& search) {
     }                                                                                                                      \
     WARPATH_KERNEL(bfs_zero_copy_##bits)                                                                                   \
     extern "C" __global__ void __launch_bounds__(512)                                                                      \
-        bfs_zero_copy_best_tails_##bits(const Offset* offsets, const u32* targets, u32 vertices, uint2* best_tails) {       \
-        zero_copy::choose_best_tails(offsets, targets, vertices, best_tails);                                              \
+        bfs_zero_copy_best_tails_##bits(const Offset* offsets, const u32* tails, const Offset* by_tail, u32 vertices,       \
+                                        uint2* best_tails) {                                                               \
+        zero_copy::choose_best_tails(offsets, tails, by_tail, vertices, best_tails);                                       \
     }                                                                                                                      \
     WARPATH_KERNEL(bfs_zero_copy_best_tails_##bits)
 

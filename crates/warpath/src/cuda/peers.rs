@@ -133,6 +133,20 @@ impl Parts {
         self.0[part] as usize..self.0[part + 1] as usize
     }
 
+    /// For each part how many arcs lead to its vertices. O(E) work.
+    pub(super) fn arcs_into(&self, graph: &Graph) -> Vec<usize> {
+        let ends = &self.0[1..];
+        let none = || [0; MOST];
+        let count = |heads: &[VertexId]| {
+            let mut counts = none();
+            heads.iter().for_each(|&head| counts[ends.partition_point(|&end| end <= head)] += 1);
+            counts
+        };
+        let sum = |one: [usize; MOST], other: [usize; MOST]| std::array::from_fn(|part| one[part] + other[part]);
+        let counts = graph.csr().targets().par_chunks(1 << 16).map(count).reduce(none, sum);
+        counts[..self.count()].to_vec()
+    }
+
     /// For each part how many arcs lead from there to each other one. O(E parts) work if there are several.
     pub(super) fn arcs_between(&self, graph: &Graph) -> Vec<Vec<u64>> {
         let count = self.count();

@@ -319,6 +319,11 @@ impl Graph {
         Ok(self.transpose.get_or_init(|| Box::new(made)))
     }
 
+    /// The bytes that [`Graph::transpose`] takes of a directed graph.
+    pub(crate) fn transpose_bytes(&self) -> u64 {
+        8 * self.vertices() as u64 + self.arcs() as u64 * (4 + self.weight_kind().bytes())
+    }
+
     /// The graph whose arcs by tail are this one's arcs by head, if these are made. What were its arcs by tail are kept
     /// as arcs by head if `keep` says so.
     pub(super) fn with_arcs_turned(mut self, keep: bool) -> Graph {

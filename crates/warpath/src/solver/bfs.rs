@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::costs::{COPYING, HANDING_OVER, Predicted};
 use super::decision::{Decision, Manner, Placed, only_on_cuda};
-use super::facts::{OnDevice, is_by_regions, layouts_of_regions, transpose_bytes};
+use super::facts::{OnDevice, is_by_regions, layouts_of_regions};
 use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, parse_algorithm};
@@ -343,7 +343,7 @@ impl Bfs {
             plan.memory("path counts", 20 * graph.vertices() as u64);
         }
         if !graph.has_transpose() && (self.count_paths || needs_transpose) {
-            plan.memory("the arcs by head", transpose_bytes(graph));
+            plan.memory("the arcs by head", graph.transpose_bytes());
         }
     }
 }

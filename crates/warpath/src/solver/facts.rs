@@ -229,11 +229,6 @@ fn once<T: Copy>(fact: &OnceLock<T>, find: impl FnOnce() -> T) -> T {
     }
 }
 
-/// The bytes that [`Graph::transpose`] takes.
-pub(super) fn transpose_bytes(graph: &Graph) -> u64 {
-    8 * graph.vertices() as u64 + graph.arcs() as u64 * (4 + graph.weight_kind().bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

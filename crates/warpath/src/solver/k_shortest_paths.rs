@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use super::decision::{Decision, Manner, Placed, number_types};
-use super::facts::transpose_bytes;
 use super::semirings::other_weights;
 use super::{Request, Solver};
 use crate::algorithms::Parameters;
@@ -39,7 +38,7 @@ impl Request for KShortestPaths {
         plan.memory("distances, parents and marks", vertices * 16 * solver.team.threads() as u64);
         plan.memory("heaps", graph.arcs() as u64 * 24);
         if !graph.has_transpose() {
-            plan.memory("the arcs by head", transpose_bytes(graph));
+            plan.memory("the arcs by head", graph.transpose_bytes());
         }
         let types = number_types(graph, false);
         Ok(Decision {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::bfs;
 use super::costs::{COPYING, Predicted};
 use super::decision::{Decision, Manner, Placed, number_types, only_on_cuda};
-use super::facts::{OnDevice, is_by_regions, layouts_of_regions, transpose_bytes};
+use super::facts::{OnDevice, is_by_regions, layouts_of_regions};
 use super::swept::SweepsOnDevice;
 use super::{Request, Solver, hierarchy, plan_search};
 use crate::algorithms::{Parameters, Workload, parse_algorithm};
@@ -186,7 +186,7 @@ impl Sssp {
         };
         let mut plan = chosen.plan.clone();
         if (chosen.algorithm.needs_transpose)(&chosen.parameters) && !graph.has_transpose() {
-            plan.memory("the arcs by head", transpose_bytes(graph));
+            plan.memory("the arcs by head", graph.transpose_bytes());
         }
         let vertices = graph.vertices() as u64;
         plan.memory("distances", 8 * vertices);

@@ -24,6 +24,8 @@ template <class Offset>
 struct Part {
     const Offset* offsets;
     const u32* targets;
+    const Offset* incoming_offsets;  // The arcs by head: the same of an undirected graph.
+    const u32* incoming;
     /// For each vertex the first tails to look for, filled up with no_vertex; null if all levels are searched top-down.
     const uint4* best_tails;
     const u32* degrees;  // Of all vertices the numbers of arcs, with best tails.
@@ -47,28 +49,30 @@ struct Part {
     u32 unused;
 };
 using PartLayout = Part<layout::Offset>;
-static_assert(sizeof(PartLayout) == 168, "");
+static_assert(sizeof(PartLayout) == 184, "");
 static_assert(offsetof(PartLayout, offsets) == 0, "");
 static_assert(offsetof(PartLayout, targets) == 8, "");
-static_assert(offsetof(PartLayout, best_tails) == 16, "");
-static_assert(offsetof(PartLayout, degrees) == 24, "");
-static_assert(offsetof(PartLayout, settled) == 32, "");
-static_assert(offsetof(PartLayout, levels) == 40, "");
-static_assert(offsetof(PartLayout, visited) == 48, "");
-static_assert(offsetof(PartLayout, frontier) == 64, "");
-static_assert(offsetof(PartLayout, pieces) == 88, "");
-static_assert(offsetof(PartLayout, turns) == 96, "");
-static_assert(offsetof(PartLayout, report) == 104, "");
-static_assert(offsetof(PartLayout, targets_wanted) == 112, "");
-static_assert(offsetof(PartLayout, cancelled) == 120, "");
-static_assert(offsetof(PartLayout, arcs) == 128, "");
-static_assert(offsetof(PartLayout, source_count) == 136, "");
-static_assert(offsetof(PartLayout, target_count) == 140, "");
-static_assert(offsetof(PartLayout, vertices) == 144, "");
-static_assert(offsetof(PartLayout, piece_count) == 148, "");
-static_assert(offsetof(PartLayout, cutoff) == 152, "");
-static_assert(offsetof(PartLayout, bottom_up) == 156, "");
-static_assert(offsetof(PartLayout, top_down) == 160, "");
-static_assert(offsetof(PartLayout, unused) == 164, "");
+static_assert(offsetof(PartLayout, incoming_offsets) == 16, "");
+static_assert(offsetof(PartLayout, incoming) == 24, "");
+static_assert(offsetof(PartLayout, best_tails) == 32, "");
+static_assert(offsetof(PartLayout, degrees) == 40, "");
+static_assert(offsetof(PartLayout, settled) == 48, "");
+static_assert(offsetof(PartLayout, levels) == 56, "");
+static_assert(offsetof(PartLayout, visited) == 64, "");
+static_assert(offsetof(PartLayout, frontier) == 80, "");
+static_assert(offsetof(PartLayout, pieces) == 104, "");
+static_assert(offsetof(PartLayout, turns) == 112, "");
+static_assert(offsetof(PartLayout, report) == 120, "");
+static_assert(offsetof(PartLayout, targets_wanted) == 128, "");
+static_assert(offsetof(PartLayout, cancelled) == 136, "");
+static_assert(offsetof(PartLayout, arcs) == 144, "");
+static_assert(offsetof(PartLayout, source_count) == 152, "");
+static_assert(offsetof(PartLayout, target_count) == 156, "");
+static_assert(offsetof(PartLayout, vertices) == 160, "");
+static_assert(offsetof(PartLayout, piece_count) == 164, "");
+static_assert(offsetof(PartLayout, cutoff) == 168, "");
+static_assert(offsetof(PartLayout, bottom_up) == 172, "");
+static_assert(offsetof(PartLayout, top_down) == 176, "");
+static_assert(offsetof(PartLayout, unused) == 180, "");
 
 }  // namespace partitioned

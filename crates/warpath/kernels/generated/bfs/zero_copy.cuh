@@ -20,6 +20,8 @@ template <class Offset>
 struct KernelArgument {
     const Offset* offsets;
     const u32* targets;
+    const Offset* incoming_offsets;  // The arcs by head: the same of an undirected graph.
+    const u32* incoming;
     /// For each vertex the first two tails to look for, filled up with no_vertex; null if all levels are searched top-down.
     const uint2* best_tails;
     u32* levels;
@@ -40,25 +42,27 @@ struct KernelArgument {
     float bottom_up;  // The bytes predicted for a level bottom-up count so many times.
 };
 using KernelArgumentLayout = KernelArgument<layout::Offset>;
-static_assert(sizeof(KernelArgumentLayout) == 144, "");
+static_assert(sizeof(KernelArgumentLayout) == 160, "");
 static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
 static_assert(offsetof(KernelArgumentLayout, targets) == 8, "");
-static_assert(offsetof(KernelArgumentLayout, best_tails) == 16, "");
-static_assert(offsetof(KernelArgumentLayout, levels) == 24, "");
-static_assert(offsetof(KernelArgumentLayout, visited) == 32, "");
-static_assert(offsetof(KernelArgumentLayout, frontier) == 40, "");
-static_assert(offsetof(KernelArgumentLayout, pieces) == 64, "");
-static_assert(offsetof(KernelArgumentLayout, windows) == 72, "");
-static_assert(offsetof(KernelArgumentLayout, turns) == 80, "");
-static_assert(offsetof(KernelArgumentLayout, report) == 88, "");
-static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 96, "");
-static_assert(offsetof(KernelArgumentLayout, cancelled) == 104, "");
-static_assert(offsetof(KernelArgumentLayout, arcs) == 112, "");
-static_assert(offsetof(KernelArgumentLayout, target_count) == 120, "");
-static_assert(offsetof(KernelArgumentLayout, vertices) == 124, "");
-static_assert(offsetof(KernelArgumentLayout, window_count) == 128, "");
-static_assert(offsetof(KernelArgumentLayout, least_of_window) == 132, "");
-static_assert(offsetof(KernelArgumentLayout, cutoff) == 136, "");
-static_assert(offsetof(KernelArgumentLayout, bottom_up) == 140, "");
+static_assert(offsetof(KernelArgumentLayout, incoming_offsets) == 16, "");
+static_assert(offsetof(KernelArgumentLayout, incoming) == 24, "");
+static_assert(offsetof(KernelArgumentLayout, best_tails) == 32, "");
+static_assert(offsetof(KernelArgumentLayout, levels) == 40, "");
+static_assert(offsetof(KernelArgumentLayout, visited) == 48, "");
+static_assert(offsetof(KernelArgumentLayout, frontier) == 56, "");
+static_assert(offsetof(KernelArgumentLayout, pieces) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, windows) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, turns) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, report) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, targets_wanted) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, cancelled) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, target_count) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 140, "");
+static_assert(offsetof(KernelArgumentLayout, window_count) == 144, "");
+static_assert(offsetof(KernelArgumentLayout, least_of_window) == 148, "");
+static_assert(offsetof(KernelArgumentLayout, cutoff) == 152, "");
+static_assert(offsetof(KernelArgumentLayout, bottom_up) == 156, "");
 
 }  // namespace zero_copy

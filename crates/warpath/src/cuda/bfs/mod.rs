@@ -184,8 +184,8 @@ pub(crate) mod tests {
         "singh-bfs",
         "singh-bfs:order=true",
         "zero-copy:threads=64",
-        "zero-copy:threads=32,blocks=3,bottom-up=0.01",
-        "zero-copy:threads=64,blocks=2,bottom-up=0",
+        "zero-copy:threads=32,blocks=3,bottom-up=0.01,best-tails=yes",
+        "zero-copy:threads=64,blocks=2,bottom-up=0,best-tails=yes",
         "zero-copy:threads=128,best-tails=no,window=500",
         "zero-copy:threads=32,offsets=host,window=2000",
     ];

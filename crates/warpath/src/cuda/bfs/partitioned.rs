@@ -13,6 +13,9 @@
 //! - **Bottom-up** each device first takes over which vertices of the others are visited, V / 8 bytes, and then looks for visited
 //!   tails of its own vertices that are not. Before the first such level there is one more meeting: all have received by then.
 //!
+//! In undirected graphs the arcs to a vertex are those from it. Of a directed graph each device gets the arcs that lead to its vertices, too, if
+//! that is asked for: to make them takes longer than a search. Without them all levels are searched top-down.
+//!
 //! A device takes 25 bytes for each of its vertices (29 where it has more than 2^32 arcs), 4 for each of its arcs, and nearly 5 for
 //! each vertex of the graph: five bits, and the number of its arcs, by which best tails are chosen.
 //!
@@ -32,7 +35,7 @@ use std::sync::Arc;
 
 use super::direction_optimizing::TOP_DOWN;
 use super::predecessors::DeviceLevels;
-use super::zero_copy::MOST_VERTICES;
+use super::zero_copy::{BEST_TAILS, MOST_VERTICES, has_best_tails, plan_arcs_by_head};
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, direction_optimizing};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values, Workload};
 use crate::cuda::device::arena::{Arena, plan_of};
@@ -59,6 +62,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             PARTS,
             EXCHANGE,
+            BEST_TAILS,
             Parameter {
                 name: "bottom-up",
                 summary: "bottom-up once this share of all arcs leaves the frontier, a quarter of it if hubs are there",
@@ -106,9 +110,9 @@ const BOTTOM_UP: f64 = 0.03;
 /// The most threads of a block.
 const MOST_THREADS: u32 = 512;
 
-/// The most threads of a block on a device with so many arcs: with wide offsets, more would have too few registers.
-fn most_threads(arcs: usize) -> u32 {
-    if are_wide(arcs) { 448 } else { MOST_THREADS }
+/// The most threads of a block: with wide offsets, more would have too few registers.
+fn most_threads(is_wide: bool) -> u32 {
+    if is_wide { 448 } else { MOST_THREADS }
 }
 
 kernel_header! {
@@ -131,6 +135,9 @@ kernel_header! {
     struct Part<Offset> {
         offsets: DevicePtr<cpp::Offset>,
         targets: DevicePtr<VertexId>,
+        /// The arcs by head: the same of an undirected graph.
+        incoming_offsets: DevicePtr<cpp::Offset>,
+        incoming: DevicePtr<VertexId>,
         /// For each vertex the first tails to look for, filled up with no_vertex; null if all levels are searched top-down.
         best_tails: DevicePtr<[u32; 4]>,
         /// Of all vertices the numbers of arcs, with best tails.
@@ -185,18 +192,50 @@ struct Arrays {
 /// What searches bottom-up need.
 #[derive(Debug, Clone, Copy)]
 struct Upward {
+    /// The arcs by head, where they differ.
+    incoming: Option<(Offsets, DeviceSlice<VertexId>)>,
     best_tails: DeviceSlice<[u32; 4]>,
     /// Of all vertices.
     degrees: DeviceSlice<u32>,
     settled: DeviceSlice<u32>,
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, pieces: u64) -> Arrays {
+/// How many pieces the long rows of a part have, and how many arcs lead to its vertices, if it has these arcs for themselves.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    pieces: u64,
+    incoming: Option<usize>,
+}
+
+impl Extent {
+    /// Those of all parts.
+    fn of_all(graph: &Graph, parts: &Parts, parameters: &Parameters) -> Vec<Self> {
+        let has_incoming = graph.is_directed() && has_best_tails(graph, parameters);
+        let into = has_incoming.then(|| parts.arcs_into(graph));
+        let of = |part: usize| Extent {
+            pieces: piece_count(graph, parts.vertices(part)),
+            incoming: into.as_ref().map(|into| into[part]),
+        };
+        (0..parts.count()).map(of).collect()
+    }
+
+    /// Whether offsets of the part take 64 bits, if so many arcs leave it.
+    fn is_wide(self, arcs: usize) -> bool {
+        are_wide(arcs.max(self.incoming.unwrap_or(0)))
+    }
+}
+
+fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, extent: Extent, upward: bool) -> Arrays {
     let (all, mine, arcs) = (graph.vertices() as u64, part.len() as u64, arcs_of(graph, part).len());
+    let (pieces, is_wide) = (extent.pieces, extent.is_wide(arcs));
     Arrays {
-        offsets: Offsets::layout(arena, "offsets of the vertices", mine + 1, are_wide(arcs)),
+        offsets: Offsets::layout(arena, "offsets of the vertices", mine + 1, is_wide),
         targets: arena.take("heads of the arcs", arcs as u64),
-        upward: (!graph.is_directed()).then(|| Upward {
+        upward: upward.then(|| Upward {
+            incoming: extent.incoming.map(|arcs| {
+                let offsets = Offsets::layout(arena, "offsets of arcs by head", mine + 1, is_wide);
+                (offsets, arena.take("tails of arcs by head", arcs as u64))
+            }),
             best_tails: arena.take("the best tails", mine),
             degrees: arena.take("numbers of arcs of all vertices", all),
             settled: arena.take("vertices never looked for", words_of_bits(mine)),
@@ -214,13 +253,12 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, part: &Range<usize>, pieces: u64
 
 /// The plan of the part that takes most.
 fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
-    let parts = Parts::planned(graph, parameters);
-    let plans = (0..parts.count()).map(|part| {
-        let vertices = parts.vertices(part);
-        let pieces = piece_count(graph, vertices.clone());
-        plan_of(|arena| layout(arena, graph, &vertices, pieces))
-    });
+    let (parts, upward) = (Parts::planned(graph, parameters), has_best_tails(graph, parameters));
+    let extents = Extent::of_all(graph, &parts, parameters).into_iter().enumerate();
+    let plans =
+        extents.map(|(part, extent)| plan_of(|arena| layout(arena, graph, &parts.vertices(part), extent, upward)));
     let mut plan = plans.max_by_key(Plan::device_bytes).unwrap_or_default();
+    plan_arcs_by_head(graph, parameters, &mut plan);
     let all = graph.vertices() as u64;
     plan_exchange(&mut plan, parameters, parts.count(), 4 * (3 * words_of_frontier(all) + 2 * words_of_bits(all)));
     plan
@@ -239,16 +277,23 @@ struct Member {
 }
 
 impl Member {
-    fn new(device: &Arc<dyn Device>, graph: &Graph, part: Range<usize>, parameters: &Parameters) -> Result<Self> {
+    fn new(
+        device: &Arc<dyn Device>,
+        graph: &Graph,
+        part: Range<usize>,
+        extent: Extent,
+        parameters: &Parameters,
+    ) -> Result<Self> {
         let arcs = arcs_of(graph, &part);
+        let is_wide = extent.is_wide(arcs.len());
         let function = |name| device.function(&images::BFS_PARTITIONED, name);
-        let (kernel, choose_best_tails) = match are_wide(arcs.len()) {
+        let (kernel, choose_best_tails) = match is_wide {
             true => (function("bfs_partitioned_64")?, function("bfs_partitioned_best_tails_64")?),
             false => (function("bfs_partitioned_32")?, function("bfs_partitioned_best_tails_32")?),
         };
-        let shape = whole_device(&**device, kernel, parameters, most_threads(arcs.len()), u32::MAX)?;
-        let pieces = piece_count(graph, part.clone());
-        let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, &part, pieces))?;
+        let shape = whole_device(&**device, kernel, parameters, most_threads(is_wide), u32::MAX)?;
+        let upward = has_best_tails(graph, parameters);
+        let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, &part, extent, upward))?;
         let (csr, first) = (graph.csr(), part.start as u64);
         arrays.offsets.upload_some(&pool, csr, part.clone())?;
         pool.upload(arrays.targets, &csr.targets()[arcs])?;
@@ -262,6 +307,8 @@ impl Member {
         let mut argument = Part {
             offsets,
             targets: arrays.targets.as_ptr(),
+            incoming_offsets: offsets,
+            incoming: arrays.targets.as_ptr(),
             best_tails: DevicePtr::NULL,
             degrees: DevicePtr::NULL,
             settled: DevicePtr::NULL,
@@ -277,13 +324,21 @@ impl Member {
             source_count: 0,
             target_count: 0,
             vertices: graph.vertices() as u32,
-            piece_count: pieces as u32,
+            piece_count: extent.pieces as u32,
             cutoff: u32::MAX,
             bottom_up: parameters.get("bottom-up").unwrap_or(BOTTOM_UP) as f32,
             top_down: parameters.get("top-down").unwrap_or(TOP_DOWN) as f32,
             unused: 0,
         };
-        if let Some(Upward { best_tails, degrees, settled }) = arrays.upward {
+        if let Some(Upward { incoming, best_tails, degrees, settled }) = arrays.upward {
+            if let Some((offsets, tails)) = incoming {
+                let by_head = graph.transpose()?;
+                let arcs = by_head.offsets()[part.start] as usize..by_head.offsets()[part.end] as usize;
+                offsets.upload_some(&pool, by_head, part.clone())?;
+                pool.upload(tails, &by_head.targets()[arcs])?;
+                argument.incoming_offsets = DevicePtr::new(before(offsets.address(), offsets.bytes_of_one()));
+                argument.incoming = tails.as_ptr();
+            }
             pool.upload_with(degrees, graph.vertices(), |range, piece| {
                 let ends = csr.offsets()[range.start..=range.end].windows(2);
                 piece
@@ -297,9 +352,9 @@ impl Member {
             argument.settled = DevicePtr::new(settled.address().wrapping_sub(first / 8));
             let threads = device.properties().threads_per_block.min(512);
             let choosing = LaunchShape::line(device.blocks_at_once(choose_best_tails, threads, 0)?.max(1), threads);
-            let Part { targets, best_tails, settled, .. } = argument;
+            let Part { incoming_offsets, incoming, best_tails, settled, .. } = argument;
             let [first, beyond] = [part.start as u32, part.end as u32];
-            let arguments = arguments![offsets, targets, first, beyond, degrees, best_tails, settled];
+            let arguments = arguments![incoming_offsets, incoming, first, beyond, degrees, best_tails, settled];
             // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
             unsafe { device.launch(choose_best_tails, &choosing, arguments)? };
         }
@@ -323,8 +378,12 @@ fn prepare(devices: &[Arc<dyn Device>], graph: &Graph, parameters: &Parameters) 
     }
     check_company(devices, parameters)?;
     let parts = Parts::of(graph, devices.len());
-    let members =
-        devices.iter().enumerate().map(|(part, device)| Member::new(device, graph, parts.vertices(part), parameters));
+    let extents = Extent::of_all(graph, &parts, parameters);
+    let members = devices
+        .iter()
+        .zip(extents)
+        .enumerate()
+        .map(|(part, (device, extent))| Member::new(device, graph, parts.vertices(part), extent, parameters));
     let members = members.collect::<Result<Vec<_>>>()?;
     let seen: Vec<Seen> = members
         .iter()
@@ -391,10 +450,10 @@ mod tests {
     const UNDER_TEST: [&str; 7] = [
         "partitioned:threads=64,exchange=host",
         "partitioned:threads=32,blocks=2,bottom-up=0.01,exchange=host",
-        "partitioned:threads=32,bottom-up=0,exchange=host",
+        "partitioned:threads=32,bottom-up=0,exchange=host,best-tails=yes",
         "partitioned:threads=64",
-        "partitioned:threads=32,blocks=3,bottom-up=0.01",
-        "partitioned:threads=64,blocks=2,bottom-up=0",
+        "partitioned:threads=32,blocks=3,bottom-up=0.01,best-tails=yes",
+        "partitioned:threads=64,blocks=2,bottom-up=0,best-tails=yes",
         "partitioned:threads=32,bottom-up=1000000",
     ];
 
@@ -454,15 +513,18 @@ mod tests {
     /// Several parts with long rows, and offsets of 64 bits.
     #[test]
     fn graphs_with_hubs_are_shared_out() {
-        let graph = generate("kron:11").unwrap();
-        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
-        for count in [2, 3] {
+        for (graph, count) in [("kron:11", 2), ("kron:11", 3), ("crawl:3000", 2), ("crawl:3000", 3)] {
+            let graph = generate(graph).unwrap();
+            let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap();
             for devices in devices_that_reach_each_other(count, 5) {
                 crate::cuda::graph::WIDE_OFFSETS.set(count == 3);
                 let solver = on(&devices, &graph);
                 for source in [5, 1200] {
                     let expected = cpu.bfs(source).unwrap();
-                    let tree = solver.solve(Bfs::from(source).algorithm("partitioned:threads=64")).unwrap();
+                    let request = Bfs::from(source).algorithm("partitioned:threads=64,best-tails=yes");
+                    let decision = solver.decide(&request).unwrap();
+                    let tree = solver.solve(request).unwrap();
+                    assert_eq!(tree.report().device_bytes, decision.plan().device_bytes());
                     assert_eq!(tree.distances(), expected.distances());
                     assert_eq!(tree.predecessors(), expected.predecessors());
                     if expected.reached() > 1000 {

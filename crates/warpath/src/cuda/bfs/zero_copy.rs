@@ -6,8 +6,9 @@
 //! with the most arcs, stay on the device, and answer for most vertices: only the others look into their rows.
 //!
 //! With best tails a vertex takes 16 and a half bytes on the device (20 where arcs are more than 2^32), without them 8 and a half,
-//! and 4 and a half with offsets on the host, too. Best tails are for undirected graphs: there the arcs to a vertex are those from
-//! it. On directed ones all levels are searched top-down, which reads each row once.
+//! and 4 and a half with offsets on the host, too. In undirected graphs the arcs to a vertex are those from it. In directed ones the
+//! arcs by head lie in pinned memory, too, and their offsets on the device. To make them takes far longer than a search, so there best
+//! tails have to be asked for; without them all levels are searched top-down, which reads each row once.
 //!
 //! Work O(V + E + levels * V / 4096), span O(levels) barriers of the grid.
 //!
@@ -49,14 +50,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         parameters: &[
             OFFSETS,
             WINDOW,
-            Parameter {
-                name: "best-tails",
-                summary: "whether the device keeps the two best tails of each vertex, to search bottom-up",
-                values: Values::Or(
-                    &Values::OneOf(&["yes", NO]),
-                    Unset::InWords(|| "yes on undirected graphs, if the device has the offsets".into()),
-                ),
-            },
+            BEST_TAILS,
             Parameter {
                 name: "bottom-up",
                 summary: "a level is searched bottom-up if that is predicted to read fewer bytes, times this, than top-down",
@@ -76,6 +70,25 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters)?)),
     prepare_on_several: None,
 };
+
+/// Whether levels may be searched bottom-up.
+pub(super) const BEST_TAILS: Parameter = Parameter {
+    name: "best-tails",
+    summary: "whether devices keep the best tails of each vertex, to search bottom-up; directed graphs get arcs by head for that",
+    values: Values::Or(&Values::OneOf(&["yes", NO]), Unset::InWords(|| "yes on undirected graphs".into())),
+};
+
+/// Whether it has best tails by these parameters.
+pub(super) fn has_best_tails(graph: &Graph, parameters: &Parameters) -> bool {
+    parameters.word(BEST_TAILS.name).map_or(!graph.is_directed(), |word| word != NO)
+}
+
+/// Adds the memory on the host for arcs by head, if a directed graph needs them.
+pub(super) fn plan_arcs_by_head(graph: &Graph, parameters: &Parameters, plan: &mut Plan) {
+    if graph.is_directed() && has_best_tails(graph, parameters) {
+        plan.memory("arcs by head", graph.transpose_bytes());
+    }
+}
 
 /// This algorithm with ever less on the device.
 pub(crate) const LAYOUTS: [&str; 3] = ["zero-copy", "zero-copy:best-tails=no", "zero-copy:offsets=host"];
@@ -111,6 +124,9 @@ kernel_header! {
     pub(super) struct KernelArgument<Offset> {
         pub(super) offsets: DevicePtr<cpp::Offset>,
         pub(super) targets: DevicePtr<VertexId>,
+        /// The arcs by head: the same of an undirected graph.
+        pub(super) incoming_offsets: DevicePtr<cpp::Offset>,
+        pub(super) incoming: DevicePtr<VertexId>,
         /// For each vertex the first two tails to look for, filled up with no_vertex; null if all levels are searched top-down.
         pub(super) best_tails: DevicePtr<[u32; 2]>,
         pub(super) levels: DeviceMutPtr<u32>,
@@ -144,6 +160,8 @@ kernel_header! {
 #[derive(Debug, Clone, Copy)]
 struct Arrays {
     offsets: Option<Offsets>,
+    /// Of the arcs by head, where they differ.
+    incoming_offsets: Option<Offsets>,
     best_tails: Option<DeviceSlice<[u32; 2]>>,
     levels: DeviceSlice<u32>,
     visited: DeviceSlice<u32>,
@@ -157,13 +175,15 @@ struct Arrays {
 
 fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters, pieces: u64, windows: &Windows) -> Arrays {
     let vertices = graph.vertices() as u64;
-    let has_best_tails =
-        !graph.is_directed() && !host_has_offsets(parameters) && parameters.word("best-tails") != Some(NO);
+    let has_best_tails = !host_has_offsets(parameters) && has_best_tails(graph, parameters);
+    let by_head = has_best_tails && graph.is_directed();
     let visited = arena.take("visited", words_of_bits(vertices));
     let frontier =
         ["frontier", "next frontier", "last frontier"].map(|what| arena.take(what, words_of_frontier(vertices)));
     Arrays {
         offsets: PlacedOffsets::layout(arena, graph, parameters),
+        incoming_offsets: by_head
+            .then(|| Offsets::layout(arena, "offsets of arcs by head", vertices + 1, has_wide_offsets(graph))),
         best_tails: has_best_tails.then(|| arena.take("the best tails", vertices)),
         levels: arena.take("levels", vertices),
         visited,
@@ -182,6 +202,10 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
     let mut plan = plan_of(|arena| layout(arena, graph, parameters, pieces, &windows));
     plan.memory("heads of the arcs in pinned memory", BYTES_OF_ARC * graph.arcs() as u64);
     PlacedOffsets::plan(graph, parameters, &mut plan);
+    if graph.is_directed() && !host_has_offsets(parameters) && has_best_tails(graph, parameters) {
+        plan.memory("tails of arcs by head in pinned memory", BYTES_OF_ARC * graph.arcs() as u64);
+        plan_arcs_by_head(graph, parameters, &mut plan);
+    }
     plan
 }
 
@@ -201,12 +225,22 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     let heads = graph.csr().targets();
     let targets = pinned_arcs(device, graph.arcs(), |arc| heads[arc])?;
     let offsets = PlacedOffsets::new(&pool, arrays.offsets, graph)?;
+    let incoming = match arrays.incoming_offsets {
+        Some(offsets) => {
+            let by_head = graph.transpose()?;
+            offsets.upload(&pool, by_head)?;
+            Some(pinned_arcs(device, graph.arcs(), |arc| by_head.targets()[arc])?)
+        }
+        None => None,
+    };
     upload_pieces(&pool, arrays.pieces, graph, 0..graph.vertices())?;
     windows.upload(&pool, arrays.windows)?;
     let waiting = Waiting::new(device)?;
     let argument = KernelArgument {
         offsets: offsets.as_ptr(),
         targets: targets.as_device_ptr(),
+        incoming_offsets: arrays.incoming_offsets.map_or_else(|| offsets.as_ptr(), |by_head| by_head.as_ptr()),
+        incoming: incoming.as_ref().unwrap_or(&targets).as_device_ptr(),
         best_tails: arrays.best_tails.map_or(DevicePtr::NULL, |tails| tails.as_ptr()),
         levels: arrays.levels.as_mut_ptr(),
         visited: arrays.visited.as_mut_ptr(),
@@ -228,12 +262,23 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if let Some(best_tails) = arrays.best_tails {
         let threads = device.properties().threads_per_block.min(512);
         let choosing = LaunchShape::line(device.blocks_at_once(choose_best_tails, threads, 0)?.max(1), threads);
-        let KernelArgument { offsets, targets, vertices, .. } = argument;
+        let KernelArgument { offsets, incoming_offsets, incoming, vertices, .. } = argument;
+        let arguments = arguments![incoming_offsets, incoming, offsets, vertices, best_tails];
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
-        unsafe { device.launch(choose_best_tails, &choosing, arguments![offsets, targets, vertices, best_tails])? };
+        unsafe { device.launch(choose_best_tails, &choosing, arguments)? };
     }
     device.synchronize()?;
-    Ok(ZeroCopy { kernel, shape, argument, arrays, waiting, pool, _offsets: offsets, _targets: targets })
+    Ok(ZeroCopy {
+        kernel,
+        shape,
+        argument,
+        arrays,
+        waiting,
+        pool,
+        _offsets: offsets,
+        _targets: targets,
+        _incoming: incoming,
+    })
 }
 
 #[derive(Debug)]
@@ -247,6 +292,7 @@ struct ZeroCopy {
     pool: Pool,
     _offsets: PlacedOffsets,
     _targets: HostPart,
+    _incoming: Option<HostPart>,
 }
 
 impl PreparedBfs for ZeroCopy {
