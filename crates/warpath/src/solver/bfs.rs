@@ -216,7 +216,7 @@ impl Bfs {
             return Err("only the CPU has this algorithm, with these parameters".into());
         };
         let together = many.filter(|&many| self.goes_together(many));
-        let together = together.and_then(|_| self.many_on_cuda(solver, many_sources::WIDEST).ok());
+        let together = together.and_then(|_| self.many_on_cuda(solver, many_sources::WIDEST, "").ok());
         let (chosen, ready) = match &together {
             // The arrays of levels are not copied.
             Some(many) => (many, solver.seconds_until_ready(&many.name, graph_bytes(&solver.graph) as f64)),
@@ -304,9 +304,9 @@ impl Bfs {
             }
     }
 
-    /// The algorithm of the CUDA engine for `width` searches at once, or the algorithm asked for.
-    fn many_on_cuda(&self, solver: &Solver, width: usize) -> Result<Arc<OnDevice<cuda::BfsAlgorithm>>> {
-        let named = format!("{}:width={width}", many_sources::ALGORITHM.info.name);
+    /// The algorithm of the CUDA engine for `width` searches at once, with a parameter that says where arcs are, or the algorithm asked for.
+    fn many_on_cuda(&self, solver: &Solver, width: usize, arcs: &str) -> Result<Arc<OnDevice<cuda::BfsAlgorithm>>> {
+        let named = format!("{}:width={width}{arcs}", many_sources::ALGORITHM.info.name);
         let asked = Some(self.algorithm.as_deref().unwrap_or(&named));
         solver.facts.bfs.get(asked, || find_on_cuda(solver, asked))
     }
@@ -314,14 +314,15 @@ impl Bfs {
     /// The algorithm for as many searches at once as fit the device's memory; `None` if too few fit.
     fn most_on_cuda(&self, solver: &Solver) -> Result<Option<Arc<OnDevice<cuda::BfsAlgorithm>>>> {
         if self.algorithm.is_some() {
-            return Ok(Some(self.many_on_cuda(solver, many_sources::WIDEST)?));
+            return Ok(Some(self.many_on_cuda(solver, many_sources::WIDEST, "")?));
         }
         // Without a device nobody knows how much fits; the check of the plan then tells what is wrong with the device.
-        let available = solver.allowed_on_device().unwrap_or(u64::MAX);
-        for width in [64, 32, 16, 8] {
-            let many = self.many_on_cuda(solver, width)?;
-            if many.plan.device_bytes() <= available {
-                return Ok(Some(many));
+        for arcs in ["", ",arcs=host"] {
+            for width in [64, 32, 16, 8] {
+                let many = self.many_on_cuda(solver, width, arcs)?;
+                if solver.has_room_for(&many.plan) {
+                    return Ok(Some(many));
+                }
             }
         }
         Ok(None)

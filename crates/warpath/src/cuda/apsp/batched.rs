@@ -35,6 +35,7 @@ use super::rows::RowsOnDevice;
 use super::searches::{BATCH_BYTES, Finished, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Unset, Values, Workload};
 use crate::cuda::bfs::many_sources as bfs;
+use crate::cuda::bfs::many_sources::ARCS;
 use crate::cuda::bfs::one_block::DISTANCES;
 use crate::cuda::device::Device;
 use crate::cuda::device::memory::DeviceSlice;
@@ -43,7 +44,7 @@ use crate::cuda::sssp::{DeviceSemiring, many_sources as sssp};
 use crate::graph::{VertexId, WeightKind};
 use crate::plan::Plan;
 use crate::problems::Problem;
-use crate::{Control, Result};
+use crate::{Control, Error, Result};
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
@@ -60,6 +61,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
                 values: Values::Or(&Values::AtLeast(32.0), Unset::InWords(|| "as many as suit".into())),
             },
             DISTANCES,
+            ARCS,
         ],
         negative_weights: false,
         seconds,
@@ -93,7 +95,7 @@ fn sizes(task: &SearchesTask<'_>) -> sssp::Sizes {
 
 fn plan(task: &SearchesTask<'_>) -> Plan {
     match task.graph.weight_kind() {
-        WeightKind::Unit => bfs::plan(task.graph, task.rows),
+        WeightKind::Unit => bfs::plan_on(task.graph, task.parameters, task.rows),
         _ => sssp::plan(task.graph, &sizes(task)),
     }
 }
@@ -102,6 +104,9 @@ fn prepare<'g>(device: &Arc<dyn Device>, task: &SearchesTask<'g>) -> Result<Box<
     let SearchesTask { graph, semiring, parameters, rows, .. } = *task;
     if graph.weight_kind() == WeightKind::Unit {
         return Ok(unweighted(bfs::prepare(device, graph, parameters, rows)?, graph));
+    }
+    if bfs::are_on_host(parameters) {
+        return Err(Error::invalid("`arcs=host` is for searches without weights"));
     }
     weighted(sssp::prepare(device, graph, parameters, &sizes(task))?, semiring, graph)
 }

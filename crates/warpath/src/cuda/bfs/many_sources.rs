@@ -35,7 +35,7 @@
 //! blocks of their own instead ([`one_block`]), if that is predicted to be quicker.
 //!
 //! Memory: 4 bytes a vertex for each search of a batch, 16 for the words, the graph, a queue. With less of it batches are
-//! narrower.
+//! narrower, and then the ends of the arcs stay in pinned memory of the host. All searches of a batch share what is read over the bus.
 //!
 //! Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal" (MS-BFS, and its
 //! direction-optimized form); for one search as an algorithm of its own, all sources have the same bit.
@@ -49,18 +49,21 @@ pub(in crate::cuda) mod arrays;
 
 use std::sync::Arc;
 
-use arrays::{Arrays, Batch, MOST_BLOCKS, layout, queue_items};
+use arrays::{Arrays, Batch, ByHead, MOST_BLOCKS, layout, queue_items};
 pub(crate) use arrays::{plan, stride};
 
 use super::one_block::{self, OneBlock, Places};
 use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs};
 use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Statistics, Unset, Values, Workload};
+use crate::cuda::device::host_part::HostPart;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{Arcs, Extent, has_wide_offsets};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, Waiting, threads_up_to, whole_device};
-use crate::graph::{Graph, VertexId};
+use crate::cuda::zero_copy::pinned_arcs;
+use crate::graph::{Csr, Graph, VertexId};
+use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -95,6 +98,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
                     Unset::InWords(|| "as many as fit a queue of twice the vertices".into()),
                 ),
             },
+            ARCS,
             threads_up_to::<MOST_THREADS>(),
             Parameter {
                 name: "blocks",
@@ -105,10 +109,33 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
         negative_weights: true,
         seconds: |work| work.searches.div_ceil(width(work.parameters).max(1)) as f64 * seconds_of_launch(&work.graph),
     },
-    plan: |graph, parameters| plan(graph, width(parameters) as u64),
+    plan: |graph, parameters| plan_on(graph, parameters, width(parameters) as u64),
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, width(parameters) as u64)?)),
     prepare_on_several: None,
 };
+
+/// Where arcs are.
+pub(crate) const ARCS: Parameter = Parameter {
+    name: "arcs",
+    summary: "where the arcs are: on the device, or in the host's memory, from where they are read over the bus, where the device has too little",
+    values: Values::Or(&Values::OneOf(&["device", HOST]), Unset::InWords(|| "device".into())),
+};
+/// In pinned memory of the host.
+const HOST: &str = "host";
+
+pub(crate) fn are_on_host(parameters: &Parameters) -> bool {
+    parameters.word(ARCS.name) == Some(HOST)
+}
+
+/// The plan with these parameters, with room for the levels of this many searches.
+pub(crate) fn plan_on(graph: &Graph, parameters: &Parameters, rows: u64) -> Plan {
+    let on_host = are_on_host(parameters);
+    let mut plan = plan(graph, rows, on_host);
+    if on_host && graph.is_directed() {
+        plan.memory("arcs by head", graph.transpose_bytes());
+    }
+    plan
+}
 
 /// The most searches in a batch: there are as many bits in a word.
 pub(crate) const WIDEST: usize = 64;
@@ -156,7 +183,25 @@ pub(crate) fn prepare(
     rows: u64,
 ) -> Result<ManySources> {
     let facts = GraphFacts::without_weights(graph);
-    with_arcs(device, graph, &facts, parameters, rows, |pool, arcs| arcs.upload(pool, graph.csr()))
+    if !are_on_host(parameters) {
+        return with_arcs(device, graph, &facts, parameters, rows, |pool, arcs| arcs.upload(pool, graph.csr()));
+    }
+    laid_out(device, graph, &facts, parameters, rows, |pool, arrays| {
+        let mut parts = Vec::new();
+        let mut place = |arcs: &mut Arcs, csr: &Csr| {
+            arcs.offsets.upload(pool, csr)?;
+            let ends = csr.targets();
+            let part = pinned_arcs(device, ends.len(), |arc| ends[arc])?;
+            arcs.targets = DeviceSlice::new(part.address(), ends.len() as u64);
+            parts.push(part);
+            Ok::<_, Error>(())
+        };
+        place(&mut arrays.arcs, graph.csr())?;
+        if let Some(ByHead::OnHost(arcs)) = &mut arrays.by_head {
+            place(arcs, graph.transpose()?)?;
+        }
+        Ok(parts)
+    })
 }
 
 /// The same of a graph whose arcs by tail `fill` puts in place.
@@ -167,6 +212,24 @@ pub(in crate::cuda) fn with_arcs(
     parameters: &Parameters,
     rows: u64,
     fill: impl FnOnce(&Pool, Arcs) -> Result<()>,
+) -> Result<ManySources> {
+    laid_out(device, graph, facts, parameters, rows, |pool, arrays| {
+        fill(pool, arrays.arcs)?;
+        if let Some(ByHead::Made(by_head)) = arrays.by_head {
+            by_head.make(pool, arrays.arcs)?;
+        }
+        Ok(Vec::new())
+    })
+}
+
+/// The same, where `fill` puts everything of the graph in place, and returns what of it the host has.
+fn laid_out(
+    device: &Arc<dyn Device>,
+    graph: &impl Extent,
+    facts: &GraphFacts,
+    parameters: &Parameters,
+    rows: u64,
+    fill: impl FnOnce(&Pool, &mut Arrays) -> Result<Vec<HostPart>>,
 ) -> Result<ManySources> {
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
@@ -180,17 +243,19 @@ pub(in crate::cuda) fn with_arcs(
     let search = device.function(&images::BFS_MANY_SOURCES, name)?;
     let shape = whole_device(&**device, search, parameters, MOST_THREADS, MOST_BLOCKS)?;
 
-    let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, rows))?;
-    fill(&pool, arrays.arcs)?;
-    if let Some(by_head) = arrays.by_head {
-        by_head.make(&pool, arrays.arcs)?;
-    }
+    let on_host = are_on_host(parameters);
+    let (pool, mut arrays) = Pool::lay_out(device, |arena| layout(arena, graph, rows, on_host))?;
+    let host_parts = fill(&pool, &mut arrays)?;
     let waiting = Waiting::new(device)?;
     let capacity = (queue_items(graph) / u64::from(shape.grid[0])) as u32;
     let arguments = arrays.arguments(graph, parameters, capacity, &waiting);
     let Arrays { arcs, levels, sources, reports, .. } = arrays;
     let places = Places { arcs, levels, stride: stride(graph), reports, sources, cancelled: waiting.cancelled() };
-    let one_block = OneBlock::prepare(&**device, facts, parameters, shape.block[0], places)?;
+    // A block would read all arcs over the bus, and so would every other one.
+    let one_block = match on_host {
+        true => None,
+        false => OneBlock::prepare(&**device, facts, parameters, shape.block[0], places)?,
+    };
     let seconds_of_launch = one_block.as_ref().map_or(0.0, |_| seconds_of_launch(facts));
     Ok(ManySources {
         pool,
@@ -204,6 +269,7 @@ pub(in crate::cuda) fn with_arcs(
         vertices: graph.vertices() as u64,
         waiting,
         begun: Begun::default(),
+        _host_parts: host_parts,
     })
 }
 
@@ -223,6 +289,8 @@ pub(crate) struct ManySources {
     vertices: u64,
     waiting: Waiting,
     begun: Begun,
+    /// Dropped after the pool, which waits for the device.
+    _host_parts: Vec<HostPart>,
 }
 
 /// The searches started last.

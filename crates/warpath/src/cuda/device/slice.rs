@@ -40,7 +40,7 @@ unsafe impl<T> Argument for DeviceSlice<T> {
 
 impl<T> DeviceSlice<T> {
     /// This many values from an address on.
-    pub(super) fn new(address: u64, length: u64) -> Self {
+    pub(in crate::cuda) fn new(address: u64, length: u64) -> Self {
         DeviceSlice { address, length, holds: PhantomData }
     }
 

@@ -290,6 +290,9 @@ pub(super) fn pick(solver: &Solver, table: &Table) -> (String, String) {
         })
         .collect();
     let fitting = candidates.iter().find(|candidate| candidate.bytes <= available);
+    if fitting.is_none() && solver.graph.weight_kind() == WeightKind::Unit {
+        return (format!("{}:arcs=host", batched::ALGORITHM.info.name), in_words.join(", "));
+    }
     let best = fitting.or(candidates.first()).map_or(&cuda::ALGORITHMS[0], |candidate| candidate.algorithm);
     (best.info().name.to_owned(), in_words.join(", "))
 }

@@ -3,7 +3,7 @@
 use crate::algorithms::Parameters;
 use crate::cuda::device::arena::{Arena, plan_of};
 use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::graph::{Arcs, Extent};
+use crate::cuda::graph::{Arcs, Extent, Offsets, has_wide_offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::Waiting;
 use crate::cuda::transpose::Transpose;
@@ -74,7 +74,7 @@ kernel_header! {
 pub(super) struct Arrays {
     pub(super) arcs: Arcs,
     /// The arcs by head, where they differ.
-    pub(super) by_head: Option<Transpose>,
+    pub(super) by_head: Option<ByHead>,
     pub(super) levels: DeviceSlice<u32>,
     pub(super) seen: [DeviceSlice<u64>; 2],
     pub(super) queues: DeviceSlice<[u32; 4]>,
@@ -85,11 +85,33 @@ pub(super) struct Arrays {
     pub(super) reports: DeviceSlice<[u32; 2]>,
 }
 
-pub(super) fn layout(arena: &mut Arena<'_>, graph: &impl Extent, rows: u64) -> Arrays {
+/// The arcs by head: made on the device, or with tails in the host's memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ByHead {
+    Made(Transpose),
+    OnHost(Arcs),
+}
+
+/// Offsets of arcs whose other ends the host has, where these will be once they are there.
+fn arcs_on_host(arena: &mut Arena<'_>, what: &str, graph: &impl Extent) -> Arcs {
+    let offsets = Offsets::layout(arena, what, graph.vertices() as u64 + 1, has_wide_offsets(graph));
+    Arcs { offsets, targets: DeviceSlice::new(0, graph.arcs() as u64) }
+}
+
+/// `on_host` says whether the ends of the arcs are in pinned memory of the host.
+pub(super) fn layout(arena: &mut Arena<'_>, graph: &impl Extent, rows: u64, on_host: bool) -> Arrays {
     let vertices = graph.vertices() as u64;
+    let (arcs, by_head) = if on_host {
+        let by_head = || ByHead::OnHost(arcs_on_host(arena, "offsets of the arcs by head", graph));
+        let by_head = graph.is_directed().then(by_head);
+        (arcs_on_host(arena, "offsets of the vertices", graph), by_head)
+    } else {
+        let arcs = Arcs::layout(arena, graph);
+        (arcs, graph.is_directed().then(|| ByHead::Made(Transpose::layout(arena, graph))))
+    };
     Arrays {
-        arcs: Arcs::layout(arena, graph),
-        by_head: graph.is_directed().then(|| Transpose::layout(arena, graph)),
+        arcs,
+        by_head,
         levels: arena.take(format!("levels of {rows} searches"), stride(graph).saturating_mul(rows)),
         seen: arena.take_two(["seen", "seen next"], vertices),
         queues: arena.take("queues", 2 * queue_items(graph)),
@@ -100,9 +122,15 @@ pub(super) fn layout(arena: &mut Arena<'_>, graph: &impl Extent, rows: u64) -> A
     }
 }
 
-/// The plan with room for the levels of this many searches.
-pub(crate) fn plan(graph: &impl Extent, rows: u64) -> Plan {
-    plan_of(|arena| layout(arena, graph, rows))
+/// The plan with room for the levels of this many searches, where the host keeps the ends of the arcs or not.
+pub(crate) fn plan(graph: &impl Extent, rows: u64, on_host: bool) -> Plan {
+    let mut plan = plan_of(|arena| layout(arena, graph, rows, on_host));
+    if on_host {
+        let copies = if graph.is_directed() { 2 } else { 1 };
+        let bytes = (size_of::<VertexId>() as u64).saturating_mul(graph.arcs() as u64).saturating_mul(copies);
+        plan.memory("ends of the arcs in pinned memory", bytes);
+    }
+    plan
 }
 
 impl Arrays {
@@ -114,7 +142,11 @@ impl Arrays {
         capacity: u32,
         waiting: &Waiting,
     ) -> Batch {
-        let by_head = self.by_head.map_or(self.arcs, |by_head| by_head.arcs);
+        let by_head = match self.by_head {
+            None => self.arcs,
+            Some(ByHead::Made(made)) => made.arcs,
+            Some(ByHead::OnHost(arcs)) => arcs,
+        };
         Batch {
             offsets: self.arcs.offsets.as_ptr(),
             targets: self.arcs.targets.as_ptr(),

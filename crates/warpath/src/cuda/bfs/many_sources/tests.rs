@@ -41,8 +41,8 @@ fn statistic(tree: &ShortestPathTree, name: &str) -> u64 {
 /// Every way to go and to change between them, several shapes, queues that are too small.
 const UNDER_TEST: [&str; 6] = [
     "many-sources:threads=32,blocks=3",
-    "many-sources:threads=64,blocks=2,bottom-up=0,top-down=0",
-    "many-sources:threads=64,bottom-up=1e9",
+    "many-sources:threads=64,blocks=2,bottom-up=0,top-down=0,arcs=host",
+    "many-sources:threads=64,bottom-up=1e9,arcs=host",
     "many-sources:threads=32,width=32,bottom-up=0.01,top-down=0.5",
     "many-sources:threads=96,blocks=1,width=5,bottom-up=0.1,top-down=1",
     "many-sources:threads=32,blocks=2,queue=3,top-down=0.3",
@@ -153,8 +153,15 @@ fn little_memory_means_narrow_batches_and_then_none() {
     let graph = Graph::from_edges(arcs).unwrap();
     let sources: Vec<VertexId> = (0..20).collect();
     for device in devices(5) {
-        for (memory, together) in [(plan(&graph, 64), Some(20)), (plan(&graph, 8), Some(6)), (plan(&graph, 4), None)] {
-            let memory = memory.device_bytes();
+        for (rows, on_host, together) in [
+            (64, false, Some(20)),
+            (8, false, Some(6)),
+            // Without room for arcs there is room for more levels.
+            (4, false, Some(6)),
+            (8, true, Some(6)),
+            (4, true, None),
+        ] {
+            let memory = plan(&graph, rows, on_host).device_bytes();
             let solver =
                 Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
             let mut last = None;

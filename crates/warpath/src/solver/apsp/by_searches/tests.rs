@@ -438,6 +438,37 @@ fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
     }
 }
 
+/// A table of a graph that the device has no room for: the host keeps the arcs, and all searches of a batch share what is read of them.
+#[test]
+fn arcs_that_do_not_fit_the_device_stay_on_the_host() {
+    let directed = Graph::from_edges((0..1000_u32).flat_map(|v| [(v, v * 7 % 1001), (v, v + 1), (v, v / 3)])).unwrap();
+    let undirected = crate::generate("uniform:9").unwrap();
+    for graph in [&directed, &undirected] {
+        let sources: Vec<VertexId> = (0..100).collect();
+        let expected = on_cpu(graph).solve(Apsp::all().from(sources.clone())).unwrap();
+        for device in devices(5) {
+            let request = |algorithm| Apsp::all().from(sources.clone()).algorithm(algorithm);
+            let ample = on(device.clone(), graph);
+            let bytes = |algorithm| ample.decide(&request(algorithm)).unwrap().plan().device_bytes();
+            let (there, here) = (bytes("batched:rows=1,threads=32"), bytes("batched:rows=1,threads=32,arcs=host"));
+            assert!(here < there);
+            let solver =
+                Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(there - 1).open().unwrap();
+            let chosen = solver.decide(&Apsp::all().from(sources.clone())).unwrap();
+            assert_eq!(chosen.algorithm(), "batched:arcs=host");
+            let all = solver.solve(request("batched:threads=32,arcs=host")).unwrap();
+            assert!(all.report().device_bytes < there);
+            assert_eq!(all.distances(), expected.distances());
+            assert!(matches!(solver.solve(request("batched:threads=32")), Err(Error::OutOfMemory { .. })));
+        }
+    }
+    let weighted = Graph::from_edges([(0, 1, 5_u32)]).unwrap();
+    for device in devices(5) {
+        let refused = on(device, &weighted).solve(Apsp::all().algorithm("batched:arcs=host"));
+        assert!(matches!(refused, Err(Error::InvalidRequest(_))));
+    }
+}
+
 /// The plan has the cells that are expected to suffice; where they don't, wider cells are refused if there is no room.
 #[test]
 fn wider_cells_are_checked_against_the_memory() {
