@@ -48,7 +48,10 @@ for found in json.load(sys.stdin)["algorithms"]:
 forms() {
     algorithms "$1"
     case $1 in
-        bfs) printf '%s\n' queue:parents=true singh-bfs:order=true regions:slots=0.02 ;;
+        bfs)
+            printf '%s\n' queue:parents=true singh-bfs:order=true regions:slots=0.02 zero-copy:best-tails=yes \
+                many-sources:arcs=host partitioned:best-tails=yes
+            ;;
         sssp)
             printf '%s\n' mask:coarsening=4,stride=strided bellman-ford:sync={outcore,incore,shared},edges=records \
                 work-efficient:lists=as-described,edges=records,sync={outcore,incore},rounds=timed regions:vertices=64,slots=0.05
@@ -369,7 +372,7 @@ fi
 
 if [[ " $parts " == *" memory "* ]]; then
     # Searches with less memory than their graphs take, and on all devices: what `--engine cuda` chooses is verified on the host.
-    recipes="kron:21 uniform:21 grid:2500x2500 roads:5000000 rgg:20 scale-free:21 crawl:4000000 dense:6000"
+    recipes="kron:21 uniform:21 grid:2500x2500 roads:5000000 rgg:22 scale-free:21 crawl:4000000 dense:9000"
     # A search on devices, of a problem, with this memory; the rest are a graph and how to read it.
     search() {
         local log=$1 where=$2 problem=$3 memory=$4 said verdict=FAILED options
@@ -389,9 +392,11 @@ if [[ " $parts " == *" memory "* ]]; then
         log="$logs/memory-${where/:/-}.log" start=$SECONDS wanted=()
         : >"$log"
         for problem in bfs sssp; do
-            for memory in ${MEMORY:-256M}; do
+            # Less for files, of which most are smaller than that.
+            for memory in ${MEMORY:-256M 8M}; do
                 for graph in "${GRAPHS_FOLDER:+$GRAPHS_FOLDER/}"* ${RECIPES:-$recipes}; do
                     [[ $graph == *.md || ($graph != *:* && ! -f $graph) || (-z ${GRAPHS_FOLDER:-} && $graph != *:*) ]] ||
+                        [[ $graph == *:* && $memory == *[0-9]M && ${memory%M} -lt 100 ]] ||
                         wanted+=("$where $problem $memory $graph")
                 done
             done
@@ -438,6 +443,10 @@ if [[ " $parts " == *" sanitizers "* ]]; then
         # 300 and 1,025 vertices: not multiples of any tile.
         for algorithm in $(forms apsp); do
             echo "apsp grid:15x20 --weights random:1..50 --algorithm $algorithm"
+        done
+        # By arcs that lead to a vertex, which directed graphs have for themselves.
+        for algorithm in "zero-copy:best-tails=yes" "many-sources:arcs=host" "partitioned:best-tails=yes --engine cuda:all"; do
+            echo "bfs crawl:1000 --source 0 --predecessors --algorithm $algorithm"
         done
         # In strips that stay on the device, in strips that move in and out, and on all devices.
         for where in cuda:0,100M cuda:0,4500K cuda:all,100M; do

@@ -1,9 +1,9 @@
 //! Messages between GPUs by an MPI that takes addresses of their memory, which is called *CUDA-aware*. Numbers that ranks reduce still go through the hosts.
 //!
-//! *Invariants.* MPI is given addresses and lengths that the caller vouches for. No request outlives the call that made it, unless MPI fails: then all
+//! *Invariants.* MPI is given live values of the types that it writes, and addresses and lengths that the caller vouches for. No request outlives the call that made it, unless MPI fails: then all
 //! ranks end, by MPI itself or in `World::exchange_by`.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::fmt;
 use std::mem::MaybeUninit;
 
@@ -15,10 +15,14 @@ use warpath::{Error, Result};
 
 use crate::world::{Reduction, World, reduce_among};
 
-/// Whether the MPI says that it takes addresses of GPU memory. Open MPI and MPICH have a function for that.
+/// Whether the MPI says that it takes addresses of GPU memory. Open MPI and MPICH have a function for that. In Open MPI 4 it tells what the library was
+/// built for, even where that is switched off or CUDA was not found: a control variable tells the rest.
 pub(crate) fn is_cuda_aware() -> bool {
     #[cfg(unix)]
     {
+        if control_variable(c"opal_cuda_support") == Some(0) {
+            return false;
+        }
         let program = libloading::os::unix::Library::this();
         // SAFETY: it has this type in both.
         let function = unsafe { program.get::<unsafe extern "C" fn() -> c_int>(b"MPIX_Query_cuda_support\0") };
@@ -27,6 +31,33 @@ pub(crate) fn is_cuda_aware() -> bool {
     }
     #[cfg(not(unix))]
     false
+}
+
+/// The value of one of the MPI's control variables, if it has it.
+fn control_variable(name: &CStr) -> Option<u64> {
+    let succeeded = |status: c_int| (status == ffi::MPI_SUCCESS as c_int).then_some(());
+    let (mut provided, mut index, mut count, mut value) = (0, 0, 0, 0_u64);
+    // SAFETY: the pointer is to a live integer. Every initialization has an end.
+    succeeded(unsafe { ffi::MPI_T_init_thread(ffi::MPI_THREAD_SINGLE as c_int, &raw mut provided) })?;
+    let mut read = || {
+        let mut handle = MaybeUninit::uninit();
+        // SAFETY: the name ends with 0, and the pointer is to a live integer.
+        succeeded(unsafe { ffi::MPI_T_cvar_get_index(name.as_ptr(), &raw mut index) })?;
+        let none = std::ptr::null_mut();
+        // SAFETY: variables of the whole process are bound to nothing, and the pointers are to a handle and a live integer.
+        succeeded(unsafe { ffi::MPI_T_cvar_handle_alloc(index, none, handle.as_mut_ptr(), &raw mut count) })?;
+        // SAFETY: it was just made.
+        let mut handle = unsafe { handle.assume_init() };
+        // SAFETY: a single number or truth value takes no more than eight bytes.
+        let was_read = (count == 1).then(|| unsafe { ffi::MPI_T_cvar_read(handle, (&raw mut value).cast()) });
+        // SAFETY: it was made, and is used no more.
+        succeeded(unsafe { ffi::MPI_T_cvar_handle_free(&raw mut handle) })?;
+        succeeded(was_read?)
+    };
+    let found = read();
+    // SAFETY: it was initialized.
+    succeeded(unsafe { ffi::MPI_T_finalize() })?;
+    found.map(|()| value)
 }
 
 /// Messages between addresses that MPI takes: those of the host and, if it is CUDA-aware, those of GPUs. They go through a communicator of their own.

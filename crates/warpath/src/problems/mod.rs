@@ -36,6 +36,7 @@ pub use betweenness::{Betweenness, VertexBetweenness};
 pub use bfs::{Bfs, UNREACHED};
 pub use bit_matrix::{BitMatrix, Line};
 pub use checksum::checksum;
+pub(crate) use checksum::checksum_of_array;
 pub use closure::{Closure, ClosureCounts, Reachability, ReachableCounts};
 pub use closure_bits::CondensedBits;
 pub use distance_matrix::{DistanceMatrix, Successors};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Report;
-use super::checksum::checksum;
+use super::checksum::{checksum, checksum_of_array};
 use super::facts::{DistanceSum, Facts, RowFacts};
 use crate::graph::{Distance, Distances, Graph, VertexId, Weights, with_distances, with_weights};
 use crate::plan::Plan;
@@ -67,15 +67,15 @@ impl TableShape<'_> {
     pub fn fingerprint(&self) -> u64 {
         let csr = self.graph.csr();
         let mut parts = vec![
-            checksum(bytemuck::cast_slice(csr.offsets())),
-            checksum(bytemuck::cast_slice(csr.targets())),
+            checksum_of_array(bytemuck::cast_slice(csr.offsets())),
+            checksum_of_array(bytemuck::cast_slice(csr.targets())),
             checksum(bytemuck::cast_slice(self.sources)),
             self.targets.map_or(u64::MAX, |targets| checksum(bytemuck::cast_slice(targets))),
             checksum(bytemuck::cast_slice(self.order)),
             checksum(csr.weights().kind().name().as_bytes()),
         ];
         if !matches!(csr.weights(), Weights::Unit(_)) {
-            parts.push(with_weights!(csr.weights(), values => checksum(bytemuck::cast_slice(values))));
+            parts.push(with_weights!(csr.weights(), values => checksum_of_array(bytemuck::cast_slice(values))));
         }
         if matches!(csr.weights(), Weights::F32(_) | Weights::F64(_)) {
             parts.push(checksum(self.rounding.as_bytes()));

@@ -7,7 +7,8 @@
 //! was not interrupted, floats too: a state is what all strips are between two stages, and not a mixture.
 //!
 //! A state is written when a stage is done, unless the work since the last one took less time than writing that one did:
-//! then as much would be lost by keeping as by a kill. Where stages are long, that is after every stage.
+//! then as much would be lost by keeping as by a kill. Where stages are long, that is after every stage. How long the first one will take is
+//! reckoned, so that work of a second does not wait for the disk.
 //!
 //! A state is continued in the strips that it was kept in, whatever would suit the devices and their memory now: or not at
 //! all, if these have no room. Only cells that turned out too narrow let it go.
@@ -25,7 +26,7 @@ use crate::algorithms::Parameters;
 use crate::graph::{Weights, with_weights};
 use crate::partial::open_regular;
 use crate::plan::Plan;
-use crate::problems::{KeptState, checksum, disk_space_of};
+use crate::problems::{KeptState, checksum, checksum_of_array, disk_space_of};
 use crate::{Error, Result};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"wpstrip1");
@@ -43,7 +44,7 @@ pub(super) struct States {
     pub(super) stages: usize,
     /// Which of the two places the next state goes to.
     next: usize,
-    /// When the work on the next state began, and how long it took to write the last one.
+    /// When the work on the next state began, and how long it took to write the last one, or will take to write the first.
     since: Instant,
     took: Duration,
     seconds: Option<f64>,
@@ -144,13 +145,13 @@ impl Kept {
 fn fingerprint(task: &DenseTask<'_>) -> u64 {
     let csr = task.graph.csr();
     let mut parts = vec![
-        checksum(bytemuck::cast_slice(csr.offsets())),
-        checksum(bytemuck::cast_slice(csr.targets())),
+        checksum_of_array(bytemuck::cast_slice(csr.offsets())),
+        checksum_of_array(bytemuck::cast_slice(csr.targets())),
         task.takes_part
             .map_or(0, |takes_part| checksum(&takes_part.iter().map(|&part| part.into()).collect::<Vec<u8>>())),
     ];
     if !matches!(csr.weights(), Weights::Unit(_)) {
-        parts.push(with_weights!(csr.weights(), values => checksum(bytemuck::cast_slice(values))));
+        parts.push(with_weights!(csr.weights(), values => checksum_of_array(bytemuck::cast_slice(values))));
     }
     checksum(bytemuck::cast_slice(&parts))
 }
@@ -159,7 +160,10 @@ impl States {
     /// Opens the file: with the last whole state in it if that is to be continued, which is of this graph and in this cut;
     /// else it is begun anew.
     pub(super) fn open(kept: &KeptState, task: &DenseTask<'_>, cut: Cut, seconds: Option<f64>) -> Result<Self> {
-        let (since, took) = (Instant::now(), Duration::ZERO);
+        /// Bytes a second that a disk takes.
+        const WRITING: f64 = 1e9;
+        let took = Duration::from_secs_f64(cut.bytes(cut.side) as f64 / WRITING);
+        let since = Instant::now();
         let mut states = States { path: kept.path.clone(), cut, stages: 0, next: 0, since, took, seconds };
         if kept.resume {
             states.find_last()?;
