@@ -139,6 +139,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn variables_that_there_are_not_have_no_value() {
+        assert_eq!(control_variable(c"no_mpi_has_this_variable"), None);
+        assert!(control_variable(c"opal_cuda_support").is_none_or(|value| value <= 1));
+    }
+
+    #[test]
     fn a_long_piece_goes_in_parts_that_mpi_counts() {
         let long = Piece { peer: 3, address: 8, words: (1 << 31) + 5 };
         let parts: Vec<_> = parts_of(&long).collect();

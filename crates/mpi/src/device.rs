@@ -89,8 +89,8 @@ impl World {
         self.link.get().map_or(RankMessages::Mpi, |(_, messages)| *messages)
     }
 
-    /// Links this GPU with those of the other ranks once, by what was asked for. If nothing was, by what is there, and by NCCL only if it is predicted to save
-    /// more than so many seconds, of which this rank expects `saved`, as joining takes.
+    /// Links this GPU with those of the other ranks once, by what was asked for, or else by what is there: by NCCL only if some rank expects to save more
+    /// seconds by that (`saved`) than joining takes.
     ///
     /// # Errors
     ///
@@ -109,11 +109,13 @@ impl World {
             asked => asked,
         };
         let made = match messages {
-            RankMessages::Auto | RankMessages::Mpi => return Ok(()),
-            RankMessages::CudaAware => self.link_by_mpi()?,
+            RankMessages::Auto | RankMessages::Mpi => None,
+            RankMessages::CudaAware => Some(self.link_by_mpi()?),
             RankMessages::Nccl => self.link_by_nccl(gpu, self.messages.get() == RankMessages::Nccl)?,
         };
-        let _ = self.link.set((made, messages));
+        if let Some(link) = made {
+            let _ = self.link.set((link, messages));
+        }
         Ok(())
     }
 
@@ -138,9 +140,13 @@ impl World {
         self.agree(PartLink::through(Box::new(CudaAware::new(self)), self.ranks()))
     }
 
-    fn link_by_nccl(&self, gpu: RankGpu, is_asked_for: bool) -> Outcome<PartLink> {
+    /// Links by NCCL; `None` if it does not start, and nobody has asked for it.
+    fn link_by_nccl(&self, gpu: RankGpu, is_asked_for: bool) -> Outcome<Option<PartLink>> {
         self.agree(PartLink::available())?;
         let made = if self.rank() == 0 { CarrierKey::new().map(|key| key.words()) } else { Ok(Vec::new()) };
+        if !is_asked_for && self.any(made.is_err()) {
+            return Ok(None);
+        }
         let mut key = self.agree(made)?;
         self.broadcast(&mut key);
         let mut opened = None;
@@ -153,7 +159,7 @@ impl World {
             // The others wait for this rank in NCCL.
             opened = Some(link.unwrap_or_else(|error| self.end_all(&error)));
         });
-        self.agree(opened.ok_or_else(|| Error::Device("the GPUs of the ranks were not linked".into())))
+        self.agree(opened.ok_or_else(|| Error::Device("the GPUs of the ranks were not linked".into()))).map(Some)
     }
 }
 

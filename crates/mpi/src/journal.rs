@@ -45,7 +45,7 @@ impl Begun {
     }
 }
 
-const MAGIC: u64 = u64::from_le_bytes(*b"wprows02");
+const MAGIC: u64 = u64::from_le_bytes(*b"wprows04");
 /// The magic number, the fingerprint of the rows, and the bytes of a distance.
 const HEADER: u64 = 24;
 /// Rows done, and the checksum of the last of them.

@@ -229,7 +229,7 @@ pub trait Request: sealed::Sealed + Send {
     #[doc(hidden)]
     fn decide_on_cpu(&self, solver: &Solver, many: Option<usize>, reason: String) -> Result<Decision<Self::Choice>>;
     /// Decides again after a decision has failed with this error: the CPU takes over where a device was only predicted
-    /// to be quicker.
+    /// to be quicker. Where a device was asked for and has too little memory now, it is decided on anew.
     ///
     /// # Errors
     ///

@@ -17,6 +17,7 @@ use crate::algorithms::{AlgorithmInfo, parse_algorithm};
 use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm};
 use crate::cuda::apsp as cuda;
 use crate::cuda::apsp::{MatrixAlgorithm, searches::SearchesAlgorithm, tiled_floyd_warshall};
+use crate::cuda::bfs::many_sources;
 use crate::graph::{Graph, WeightKind};
 use crate::problems::{Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, RowSink, Tolerance};
 use crate::team::Team;
@@ -208,6 +209,9 @@ fn decide_on(
     };
     if graph.has_negative_weights() && !algorithm.info().negative_weights {
         return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info().name)));
+    }
+    if graph.weight_kind() != WeightKind::Unit && many_sources::are_on_host(&parameters) {
+        return Err(Error::invalid("`arcs=host` is for searches without weights"));
     }
     let reason = if algorithm.needs_metric() { in_its_order(graph, algorithm, reason)? } else { reason };
     if request.intermediates && !algorithm.has_intermediates() {

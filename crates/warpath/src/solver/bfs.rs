@@ -17,7 +17,7 @@ use crate::cuda::regions::suits;
 use crate::graph::{Graph, MinPlus, UnitToU32};
 use crate::problems::{Bfs, ShortestPathTree};
 use crate::team::Team;
-use crate::{Plan, Result};
+use crate::{Error, Plan, Result, available_memory};
 
 /// The algorithm that a search was decided on.
 #[derive(Debug, Clone)]
@@ -162,7 +162,7 @@ impl Bfs {
             reason,
             parameters: chosen.parameters.clone(),
             number_types: &[UnitToU32::NAME],
-            plan: self.with_tree(solver, chosen.plan.clone()),
+            plan: self.with_tree(solver, chosen.plan.clone(), cuda::needs_transpose(&chosen.parameters)),
             manner,
             devices: solver.devices_for_searches(many, busy),
             choice: Choice(Algorithm::Cuda(chosen)),
@@ -317,24 +317,33 @@ impl Bfs {
             return Ok(Some(self.many_on_cuda(solver, many_sources::WIDEST, "")?));
         }
         // Without a device nobody knows how much fits; the check of the plan then tells what is wrong with the device.
-        for arcs in ["", ",arcs=host"] {
+        let widest = |arcs: &str, fits: &dyn Fn(&Plan) -> bool| {
             for width in [64, 32, 16, 8] {
                 let many = self.many_on_cuda(solver, width, arcs)?;
-                if solver.has_room_for(&many.plan) {
+                if fits(&many.plan) {
                     return Ok(Some(many));
                 }
             }
+            Ok::<_, Error>(None)
+        };
+        if let Some(many) = widest("", &|plan| solver.has_room_for(plan))? {
+            return Ok(Some(many));
         }
-        Ok(None)
+        // Searches alone are quicker where the device has the arcs, and region by region.
+        let (alone, _) = self.that_fits(solver, false)?;
+        if alone.algorithm.info.name != zero_copy::ALGORITHM.info.name {
+            return Ok(None);
+        }
+        widest(",arcs=host", &|plan| solver.has_room_for(plan) && plan.memory_bytes() <= available_memory())
     }
 
-    /// The plan, with the memory of a tree on the host.
-    fn with_tree(&self, solver: &Solver, mut plan: Plan) -> Plan {
+    /// The plan, with the memory of a tree on the host, and of arcs by head if something needs them.
+    fn with_tree(&self, solver: &Solver, mut plan: Plan, needs_transpose: bool) -> Plan {
         plan.memory("distances", 4 * solver.graph.vertices() as u64);
         if !self.distances_only {
             plan.memory("predecessors", 4 * solver.graph.vertices() as u64);
         }
-        self.plan_path_counts(&solver.graph, false, &mut plan);
+        self.plan_path_counts(&solver.graph, needs_transpose, &mut plan);
         plan
     }
 

@@ -44,7 +44,7 @@ use crate::cuda::sssp::{DeviceSemiring, many_sources as sssp};
 use crate::graph::{VertexId, WeightKind};
 use crate::plan::Plan;
 use crate::problems::Problem;
-use crate::{Control, Error, Result};
+use crate::{Control, Result};
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
@@ -104,9 +104,6 @@ fn prepare<'g>(device: &Arc<dyn Device>, task: &SearchesTask<'g>) -> Result<Box<
     let SearchesTask { graph, semiring, parameters, rows, .. } = *task;
     if graph.weight_kind() == WeightKind::Unit {
         return Ok(unweighted(bfs::prepare(device, graph, parameters, rows)?, graph));
-    }
-    if bfs::are_on_host(parameters) {
-        return Err(Error::invalid("`arcs=host` is for searches without weights"));
     }
     weighted(sssp::prepare(device, graph, parameters, &sizes(task))?, semiring, graph)
 }

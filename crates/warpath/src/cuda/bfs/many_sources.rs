@@ -107,7 +107,10 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             },
         ],
         negative_weights: true,
-        seconds: |work| work.searches.div_ceil(width(work.parameters).max(1)) as f64 * seconds_of_launch(&work.graph),
+        seconds: |work| {
+            let launch = seconds_of_launch(&work.graph) + seconds_of_bus(&work.graph, work.parameters);
+            work.searches.div_ceil(width(work.parameters).max(1)) as f64 * launch
+        },
     },
     plan: |graph, parameters| plan_on(graph, parameters, width(parameters) as u64),
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, width(parameters) as u64)?)),
@@ -117,7 +120,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 /// Where arcs are.
 pub(crate) const ARCS: Parameter = Parameter {
     name: "arcs",
-    summary: "where the arcs are: on the device, or in the host's memory, from where they are read over the bus, where the device has too little",
+    summary: "where the arcs are: on the device, or in the host's memory, from where all searches of a batch read them over the bus",
     values: Values::Or(&Values::OneOf(&["device", HOST]), Unset::InWords(|| "device".into())),
 };
 /// In pinned memory of the host.
@@ -129,12 +132,7 @@ pub(crate) fn are_on_host(parameters: &Parameters) -> bool {
 
 /// The plan with these parameters, with room for the levels of this many searches.
 pub(crate) fn plan_on(graph: &Graph, parameters: &Parameters, rows: u64) -> Plan {
-    let on_host = are_on_host(parameters);
-    let mut plan = plan(graph, rows, on_host);
-    if on_host && graph.is_directed() {
-        plan.memory("arcs by head", graph.transpose_bytes());
-    }
-    plan
+    plan(graph, rows, are_on_host(parameters))
 }
 
 /// The most searches in a batch: there are as many bits in a word.
@@ -169,6 +167,14 @@ fn seconds_of_launch(graph: &GraphFacts) -> f64 {
     LAUNCH + searching
 }
 
+/// What a launch takes longer if arcs come over the bus.
+fn seconds_of_bus(graph: &GraphFacts, parameters: &Parameters) -> f64 {
+    /// Bytes a second, and how many times a launch reads all arcs.
+    const BUS: f64 = 51e9;
+    const PASSES: f64 = 1.5;
+    if are_on_host(parameters) { PASSES * 4.0 * graph.arcs as f64 / BUS } else { 0.0 }
+}
+
 /// Predicted seconds of searches if the host waits for none of them: by launches of the whole device or one search a
 /// block, whichever is sooner.
 pub(crate) fn seconds_without_waiting(work: &Workload<'_>) -> f64 {
@@ -183,6 +189,11 @@ pub(crate) fn prepare(
     rows: u64,
 ) -> Result<ManySources> {
     let facts = GraphFacts::without_weights(graph);
+    if are_on_host(parameters) && parameters.word(one_block::DISTANCES.name).is_some() {
+        return Err(Error::invalid(
+            "`distances` is for searches in blocks of their own, which `arcs=host` has none of",
+        ));
+    }
     if !are_on_host(parameters) {
         return with_arcs(device, graph, &facts, parameters, rows, |pool, arcs| arcs.upload(pool, graph.csr()));
     }

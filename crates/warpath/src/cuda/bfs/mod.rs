@@ -33,6 +33,12 @@ use crate::plan::Plan;
 use crate::problems::{Problem, UNREACHED};
 use crate::{Control, Result};
 
+/// Whether these parameters ask for the arcs of a directed graph by head, made by the host.
+pub(crate) fn needs_transpose(parameters: &Parameters) -> bool {
+    many_sources::are_on_host(parameters)
+        || parameters.word(zero_copy::BEST_TAILS.name).is_some_and(|word| word != zero_copy::NO)
+}
+
 /// One search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BfsTask<'a> {

@@ -75,19 +75,15 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 pub(super) const BEST_TAILS: Parameter = Parameter {
     name: "best-tails",
     summary: "whether devices keep the best tails of each vertex, to search bottom-up; directed graphs get arcs by head for that",
-    values: Values::Or(&Values::OneOf(&["yes", NO]), Unset::InWords(|| "yes on undirected graphs".into())),
+    values: Values::Or(
+        &Values::OneOf(&["yes", NO]),
+        Unset::InWords(|| "yes on undirected graphs, if the device has the offsets".into()),
+    ),
 };
 
 /// Whether it has best tails by these parameters.
 pub(super) fn has_best_tails(graph: &Graph, parameters: &Parameters) -> bool {
     parameters.word(BEST_TAILS.name).map_or(!graph.is_directed(), |word| word != NO)
-}
-
-/// Adds the memory on the host for arcs by head, if a directed graph needs them.
-pub(super) fn plan_arcs_by_head(graph: &Graph, parameters: &Parameters, plan: &mut Plan) {
-    if graph.is_directed() && has_best_tails(graph, parameters) {
-        plan.memory("arcs by head", graph.transpose_bytes());
-    }
 }
 
 /// This algorithm with ever less on the device.
@@ -101,7 +97,7 @@ pub(crate) fn takes(_: &Graph) -> bool {
 /// Bytes of the head of an arc.
 const BYTES_OF_ARC: u64 = 4;
 /// Without best tails.
-const NO: &str = "no";
+pub(super) const NO: &str = "no";
 /// The most threads of a block: more would have too few registers.
 pub(super) const MOST_THREADS: u32 = 448;
 /// Threads count a little beyond the last vertex.
@@ -204,7 +200,6 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
     PlacedOffsets::plan(graph, parameters, &mut plan);
     if graph.is_directed() && !host_has_offsets(parameters) && has_best_tails(graph, parameters) {
         plan.memory("tails of arcs by head in pinned memory", BYTES_OF_ARC * graph.arcs() as u64);
-        plan_arcs_by_head(graph, parameters, &mut plan);
     }
     plan
 }
@@ -212,6 +207,11 @@ fn plan(graph: &Graph, parameters: &Parameters) -> Plan {
 fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<ZeroCopy> {
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
+    }
+    if host_has_offsets(parameters) && parameters.word(BEST_TAILS.name).is_some_and(|word| word != NO) {
+        return Err(Error::invalid(
+            "`best-tails=yes` needs the offsets on the device, and `offsets=host` leaves them on the host",
+        ));
     }
     let function = |name| device.function(&images::BFS_ZERO_COPY, name);
     let (kernel, choose_best_tails) = match has_wide_offsets(graph) {

@@ -218,17 +218,21 @@ impl Pool {
         Ok(values.map(|value| unsafe { value.assume_init() }))
     }
 
-    /// Has an array copied to the beginning of pinned memory, in stream order. It returns before that is done: until then that memory has any values.
+    /// Has an array copied to the beginning of pinned memory, in stream order. It returns before that is done.
     ///
     /// # Panics
     ///
-    /// If it has no room, or is another device's.
-    pub(crate) fn fetch<T: Pod>(&self, slice: DeviceSlice<T>, to: &Pinned<T>) -> Result<()> {
+    /// If the pinned memory has no room, or is another device's.
+    ///
+    /// # Safety
+    ///
+    /// Nobody reads or writes the pinned memory until the device has come past the copy.
+    pub(crate) unsafe fn fetch<T: Pod>(&self, slice: DeviceSlice<T>, to: &Pinned<T>) -> Result<()> {
         self.check(slice, 0);
         assert!(slice.length() <= to.length as u64, "the pinned array has no room");
         assert!(Arc::ptr_eq(&self.device, &to.device), "pinned memory of another device");
         let bytes = slice.length() as usize * size_of::<T>();
-        // SAFETY: the array is in this pool. The pinned memory has room, is only read and written value by value, and goes once the device is done.
+        // SAFETY: the array is in this pool. The pinned memory has room, and goes once the device is done; the rest is the caller's promise.
         unsafe { self.device.download_in(Stream::Work, to.memory.cast(), slice.address(), bytes) }
     }
 

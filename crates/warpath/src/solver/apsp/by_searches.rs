@@ -26,6 +26,7 @@ use crate::cuda::apsp::MinPlusOnDevice;
 use crate::cuda::apsp::outgoing::{Outgoing, RawFacts, Wanted};
 use crate::cuda::apsp::rows::RowsOnDevice;
 use crate::cuda::apsp::searches::{SearchesAlgorithm, SearchesTask};
+use crate::cuda::bfs::needs_transpose;
 use crate::cuda::device::Device;
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Csr, Distance, DistanceValue, Graph, I32ToI64, Labels, VertexId, WeightKind, Weights};
@@ -99,7 +100,7 @@ pub(super) fn plan(
         return;
     }
     // Without a device nobody knows how much fits.
-    let available = solver.allowed_on_device().unwrap_or(u64::MAX);
+    let available = solver.allowed_on_each_of(table.devices()).unwrap_or(u64::MAX);
     let planned = device_plan(algorithm, parameters, solver, table, available);
     for item in planned.device_items() {
         plan.device(item.what.clone(), item.bytes);
@@ -108,6 +109,9 @@ pub(super) fn plan(
         plan.memory(item.what.clone(), item.bytes.saturating_mul(table.devices() as u64));
     }
     plan.on_each_of(table.devices());
+    if !graph.has_transpose() && needs_transpose(parameters) {
+        plan.memory("the arcs by head", graph.transpose_bytes());
+    }
     if algorithm.needs_metric {
         solver.plan_hierarchy(false, plan);
     } else if graph.weight_kind() == WeightKind::I32 {

@@ -280,7 +280,8 @@ pub(super) fn quickest(solver: &Solver, table: &Table, available: u64) -> Option
 
 /// The algorithm to run on a GPU if none was asked for, and why: the quickest of those that fit its memory.
 pub(super) fn pick(solver: &Solver, table: &Table) -> (String, String) {
-    let available = solver.allowed_on_device().unwrap_or(u64::MAX);
+    let asked_for = solver.devices_worth(|_| 0.0);
+    let available = solver.allowed_on_each_of(asked_for).unwrap_or(u64::MAX);
     let candidates = candidates(solver, table, available);
     let in_words: Vec<String> = candidates
         .iter()
@@ -320,7 +321,7 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
     let best = |available: u64| match request.algorithm.as_deref() {
         None => {
             let best = quickest(solver, table, available);
-            best.ok_or_else(|| "no algorithm of a GPU takes this graph in its memory".to_owned())
+            best.ok_or_else(|| "a GPU has too little memory for this graph".to_owned())
         }
         Some(name) => {
             let found = parse_algorithm(cuda::ALGORITHMS, cuda::ApspAlgorithm::info, name);

@@ -61,6 +61,7 @@ impl Solver {
             let waiting = devices.saturating_mul(AHEAD as u64 + 1).saturating_mul(tree);
             decision.plan.memory(format!("the same for each of {devices} devices"), others);
             decision.plan.memory("trees that wait for their turn", waiting);
+            decision.plan.on_each_of(devices as usize);
         }
         decision
     }

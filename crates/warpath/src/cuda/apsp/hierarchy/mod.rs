@@ -453,7 +453,8 @@ impl Sweeps {
         self.launches += self.levels.len() as u64 + climbs + if has_rows { of_rows } else { of_facts };
         self.waiting.start(self.pool.device(), control, || {
             self.launch(self.sources.len() as u32)?;
-            self.answers.fetch(&self.pool, &self.arrays, self.sources.len())
+            // SAFETY: whoever asks for answers has waited for the batch.
+            unsafe { self.answers.fetch(&self.pool, &self.arrays, self.sources.len()) }
         })
     }
 

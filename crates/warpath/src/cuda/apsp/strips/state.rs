@@ -29,7 +29,7 @@ use crate::plan::Plan;
 use crate::problems::{KeptState, checksum, checksum_of_array, disk_space_of};
 use crate::{Error, Result};
 
-const MAGIC: u64 = u64::from_le_bytes(*b"wpstrip1");
+const MAGIC: u64 = u64::from_le_bytes(*b"wpstrip2");
 /// Numbers in the head: the magic number, the fingerprint of the graph, the cell, rows of a strip.
 const HEAD: usize = 4;
 /// The bytes copied at once where a strip passes through memory.

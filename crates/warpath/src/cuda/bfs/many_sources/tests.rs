@@ -153,15 +153,8 @@ fn little_memory_means_narrow_batches_and_then_none() {
     let graph = Graph::from_edges(arcs).unwrap();
     let sources: Vec<VertexId> = (0..20).collect();
     for device in devices(5) {
-        for (rows, on_host, together) in [
-            (64, false, Some(20)),
-            (8, false, Some(6)),
-            // Without room for arcs there is room for more levels.
-            (4, false, Some(6)),
-            (8, true, Some(6)),
-            (4, true, None),
-        ] {
-            let memory = plan(&graph, rows, on_host).device_bytes();
+        for (rows, together) in [(64, Some(20)), (8, Some(6)), (4, None)] {
+            let memory = plan(&graph, rows, false).device_bytes();
             let solver =
                 Solver::builder(graph.clone()).threads(1).memory(memory).device(device.clone()).open().unwrap();
             let mut last = None;
@@ -176,6 +169,22 @@ fn little_memory_means_narrow_batches_and_then_none() {
             let found = (last.report().algorithm == "many-sources").then(|| statistic(&last, "searches_in_a_batch"));
             assert_eq!(found, together);
         }
+    }
+}
+
+/// Arcs that have no room stay on the host, and searches still share what they read.
+#[test]
+#[cfg_attr(emulator_sanitized, ignore = "takes long under sanitizers; the other tests run the same kernels")]
+fn searches_together_share_arcs_on_the_host() {
+    let graph = crate::generate("uniform:10,edges-per-vertex=100").unwrap();
+    let memory = plan(&graph, 8, true).device_bytes();
+    for device in devices(7) {
+        let solver = Solver::builder(graph.clone()).threads(1).memory(memory).device(device).open().unwrap();
+        let sources: Vec<VertexId> = (0..10).collect();
+        let decision = solver.decide_each(&Bfs::from(0), &sources).unwrap();
+        assert_eq!(decision.algorithm(), "many-sources:width=8,arcs=host");
+        let last = compare(&solver, &Bfs::from(0), &sources, "on the host").unwrap();
+        assert!(last.report().device_bytes <= memory);
     }
 }
 

@@ -438,6 +438,23 @@ fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
     }
 }
 
+/// Batches suit the device with least memory left.
+#[cfg(emulator)]
+#[test]
+fn batches_shrink_to_the_fullest_device() {
+    use crate::cuda::device::emulator::Emulator;
+    let graph = crate::generate("uniform:9").unwrap();
+    let device = |ordinal, bytes| Arc::new(Emulator::numbered(3, ordinal).with_memory(bytes)) as Arc<dyn Device>;
+    let request = || Apsp::all().algorithm("batched:threads=32");
+    let ample = on(device(0, 1 << 30), &graph);
+    let needed = ample.decide(&request()).unwrap().plan().device_bytes();
+    let devices = vec![device(0, 1 << 30), device(1, needed * 3 / 4)];
+    let solver = Solver::builder(graph.clone()).threads(2).devices(devices).open().unwrap();
+    let decision = solver.decide(&request()).unwrap();
+    assert!(decision.plan().devices() == 2 && decision.plan().device_bytes() <= needed * 3 / 4);
+    assert_eq!(solver.solve(request()).unwrap().distances(), ample.solve(request()).unwrap().distances());
+}
+
 /// A table of a graph that the device has no room for: the host keeps the arcs, and all searches of a batch share what is read of them.
 #[test]
 fn arcs_that_do_not_fit_the_device_stay_on_the_host() {
