@@ -468,7 +468,11 @@ mod tests {
         }
         let each = |solver: &Solver| {
             let mut trees = 0;
-            solver.solve_each(alone.clone(), &[1; 9], |_| Ok(trees += 1)).unwrap();
+            let count = |_| {
+                trees += 1;
+                Ok(())
+            };
+            solver.solve_each(alone.clone(), &[1; 9], count).unwrap();
             assert_eq!(trees, 9);
         };
         drop((solver, taken));

@@ -1,6 +1,7 @@
 //! All-pairs shortest paths by searches on the emulator, and on the GPU if there is one, against the CPU engine.
 
 mod hierarchy;
+mod memory;
 mod several_devices;
 
 use std::sync::{Arc, Mutex};
@@ -404,85 +405,6 @@ fn a_sink_may_ask_another_solver_of_the_same_device() {
             solver.solve(Apsp::all().algorithm(algorithm).into_sink(&mut sink)).unwrap();
             assert_eq!(*sink.asked.lock().unwrap(), blocks, "{algorithm}");
         }
-    }
-}
-
-#[test]
-fn batches_shrink_to_the_memory_and_what_does_not_fit_is_refused() {
-    let graph = Graph::from_edges((0..1000_u32).flat_map(|v| [(v, v * 7 % 1001, 3_u32), (v, v + 1, 4)])).unwrap();
-    let unit = Graph::from_edges((0..1000_u32).flat_map(|v| [(v, v * 7 % 1001), (v, v + 1)])).unwrap();
-    let sources: Vec<VertexId> = (0..100).collect();
-    for device in devices(5) {
-        for graph in [&graph, &unit] {
-            let request = || Apsp::all().from(sources.clone()).algorithm("batched:threads=32");
-            let ample = on(device.clone(), graph);
-            let needed = ample.decide(&request()).unwrap().plan().device_bytes();
-            let solver =
-                |bytes| Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(bytes).open().unwrap();
-            let less = solver(needed * 3 / 4);
-            let plan = less.decide(&request()).unwrap().plan().clone();
-            assert!(plan.device_bytes() <= needed * 3 / 4, "{} {needed}", plan.device_bytes());
-            let summary = less.solve(request().into_sink(&mut ())).unwrap();
-            let whole = ample.solve(request().into_sink(&mut ())).unwrap();
-            assert_eq!(summary.distance_sum(), whole.distance_sum());
-            // Facts take less room than rows: batches are larger.
-            assert!(summary.report().device_bytes <= needed * 3 / 4);
-            let all = less.solve(request()).unwrap();
-            assert_eq!(all.report().device_bytes, plan.device_bytes());
-            assert!(counted(&all.report().statistics, "batches") > 1);
-            match solver(10_000).solve(request()) {
-                Err(Error::OutOfMemory { needed, available: 10_000, .. }) => assert!(needed > 10_000),
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-}
-
-/// Batches suit the device with least memory left.
-#[cfg(emulator)]
-#[test]
-fn batches_shrink_to_the_fullest_device() {
-    use crate::cuda::device::emulator::Emulator;
-    let graph = crate::generate("uniform:9").unwrap();
-    let device = |ordinal, bytes| Arc::new(Emulator::numbered(3, ordinal).with_memory(bytes)) as Arc<dyn Device>;
-    let request = || Apsp::all().algorithm("batched:threads=32");
-    let ample = on(device(0, 1 << 30), &graph);
-    let needed = ample.decide(&request()).unwrap().plan().device_bytes();
-    let devices = vec![device(0, 1 << 30), device(1, needed * 3 / 4)];
-    let solver = Solver::builder(graph.clone()).threads(2).devices(devices).open().unwrap();
-    let decision = solver.decide(&request()).unwrap();
-    assert!(decision.plan().devices() == 2 && decision.plan().device_bytes() <= needed * 3 / 4);
-    assert_eq!(solver.solve(request()).unwrap().distances(), ample.solve(request()).unwrap().distances());
-}
-
-/// A table of a graph that the device has no room for: the host keeps the arcs, and all searches of a batch share what is read of them.
-#[test]
-fn arcs_that_do_not_fit_the_device_stay_on_the_host() {
-    let directed = Graph::from_edges((0..1000_u32).flat_map(|v| [(v, v * 7 % 1001), (v, v + 1), (v, v / 3)])).unwrap();
-    let undirected = crate::generate("uniform:9").unwrap();
-    for graph in [&directed, &undirected] {
-        let sources: Vec<VertexId> = (0..100).collect();
-        let expected = on_cpu(graph).solve(Apsp::all().from(sources.clone())).unwrap();
-        for device in devices(5) {
-            let request = |algorithm| Apsp::all().from(sources.clone()).algorithm(algorithm);
-            let ample = on(device.clone(), graph);
-            let bytes = |algorithm| ample.decide(&request(algorithm)).unwrap().plan().device_bytes();
-            let (there, here) = (bytes("batched:rows=1,threads=32"), bytes("batched:rows=1,threads=32,arcs=host"));
-            assert!(here < there);
-            let solver =
-                Solver::builder(graph.clone()).threads(1).device(device.clone()).memory(there - 1).open().unwrap();
-            let chosen = solver.decide(&Apsp::all().from(sources.clone())).unwrap();
-            assert_eq!(chosen.algorithm(), "batched:arcs=host");
-            let all = solver.solve(request("batched:threads=32,arcs=host")).unwrap();
-            assert!(all.report().device_bytes < there);
-            assert_eq!(all.distances(), expected.distances());
-            assert!(matches!(solver.solve(request("batched:threads=32")), Err(Error::OutOfMemory { .. })));
-        }
-    }
-    let weighted = Graph::from_edges([(0, 1, 5_u32)]).unwrap();
-    for device in devices(5) {
-        let refused = on(device, &weighted).solve(Apsp::all().algorithm("batched:arcs=host"));
-        assert!(matches!(refused, Err(Error::InvalidRequest(_))));
     }
 }
 
