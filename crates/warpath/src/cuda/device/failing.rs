@@ -213,32 +213,11 @@ impl Device for Failing {
 mod tests {
     use std::sync::Arc;
 
-    use super::super::requests::{Answer, algorithms};
+    use super::super::requests::{Answer, algorithms, random_graph, small};
     use super::*;
-    use crate::algorithms::AlgorithmInfo;
     use crate::problems::Problem;
     use crate::testing::Random;
     use crate::{Engine, Graph, Solver, Sssp};
-
-    /// The algorithm as text, with few threads: each block has one of the operating system.
-    fn small(info: &AlgorithmInfo) -> String {
-        let has = |name: &str| info.parameters.iter().any(|parameter| parameter.name == name);
-        let mut text = info.name.to_owned();
-        for (name, value) in [("threads", "32"), ("launch", "32x2"), ("blocks", "2"), ("width", "2"), ("rows", "9")] {
-            if has(name) {
-                text += &format!("{}{name}={value}", if text.contains(':') { ',' } else { ':' });
-            }
-        }
-        text
-    }
-
-    fn random_graph(vertices: u64, arcs: u64) -> Graph {
-        let mut random = Random(vertices);
-        let mut vertex = || random.below(vertices) as u32;
-        let mut arcs: Vec<_> = (0..arcs).map(|weight| (vertex(), vertex(), weight as u32 % 50)).collect();
-        arcs.push((0, vertices as u32 - 1, 60));
-        Graph::from_edges(arcs).unwrap()
-    }
 
     /// Solves and panics if the answer is wrong.
     fn solve(solver: &Solver, problem: Problem, algorithm: &str) -> Result<()> {

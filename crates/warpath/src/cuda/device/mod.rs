@@ -30,6 +30,8 @@ pub(crate) mod host_part;
 pub(crate) mod images;
 #[cfg(feature = "cuda")]
 mod library;
+#[cfg(all(test, emulator))]
+mod little_memory;
 pub(crate) mod memory;
 #[cfg(feature = "cuda")]
 mod nccl;

@@ -1,13 +1,38 @@
-//! A request for every algorithm of the engine, for tests of devices that fail.
+//! A request for every algorithm of the engine, for tests of devices that fail, or have little memory.
 
 use crate::algorithms::AlgorithmInfo;
 use crate::problems::Problem;
+#[cfg(emulator)]
+use crate::testing::Random;
 use crate::{Apsp, Bfs, Closure, DistanceMatrix, Graph, Reachability, Result, ShortestPathTree, Solver, Sssp, cuda};
 
 /// Every algorithm of the engine for a problem, but those that are wrong as their papers print them.
 pub(super) fn algorithms(problem: Problem) -> impl Iterator<Item = &'static AlgorithmInfo> {
     let is_right = |info: &AlgorithmInfo| !info.name.contains("as-printed") && !info.name.contains("unsynchronized");
     cuda::algorithms().filter(move |info| info.problem == problem && is_right(info))
+}
+
+/// The algorithm as text, with few threads: each block has one of the operating system.
+#[cfg(emulator)]
+pub(super) fn small(info: &AlgorithmInfo) -> String {
+    let has = |name: &str| info.parameters.iter().any(|parameter| parameter.name == name);
+    let mut text = info.name.to_owned();
+    for (name, value) in [("threads", "32"), ("launch", "32x2"), ("blocks", "2"), ("width", "2"), ("rows", "9")] {
+        if has(name) {
+            text += &format!("{}{name}={value}", if text.contains(':') { ',' } else { ':' });
+        }
+    }
+    text
+}
+
+/// Some arcs between so many vertices, at random, and one from the first to the last.
+#[cfg(emulator)]
+pub(super) fn random_graph(vertices: u64, arcs: u64) -> Graph {
+    let mut random = Random(vertices);
+    let mut vertex = || random.below(vertices) as u32;
+    let mut arcs: Vec<_> = (0..arcs).map(|weight| (vertex(), vertex(), weight as u32 % 50)).collect();
+    arcs.push((0, vertices as u32 - 1, 60));
+    Graph::from_edges(arcs).unwrap()
 }
 
 /// What a solver found.
