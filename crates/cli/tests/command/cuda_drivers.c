@@ -39,6 +39,7 @@ F(cuGetErrorString, (unsigned error, const char **text), if (error > 10000) retu
 F(cuDeviceGetCount, (int *count), *count = number("STUB_DEVICES", 1))
 F(cuDeviceGet, (int *device, int ordinal), *device = ordinal)
 F(cuDeviceGetName, (char *name, int length, int device), snprintf(name, length, "stub"))
+F(cuDeviceGetUuid_v2, (char *uuid, int device), for (int k = 0; k < 16; k++) uuid[k] = device + 1)
 F(cuDeviceGetAttribute, (int *value, int which, int device), *value = attribute(which))
 F(cuDeviceTotalMem_v2, (size_t *bytes, int device), *bytes = 1 << 30)
 F(cuCtxCreate_v4, (void **context, void *parameters, unsigned flags, int device), *context = malloc(1))
