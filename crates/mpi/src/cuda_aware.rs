@@ -33,7 +33,7 @@ pub(crate) fn is_cuda_aware() -> bool {
     false
 }
 
-/// The value of one of the MPI's control variables, if it has it.
+/// The value of one of the MPI's control variables, if it has it. MPI runs, and the thread that started it calls this: elsewhere it damages Open MPI's memory.
 fn control_variable(name: &CStr) -> Option<u64> {
     let succeeded = |status: c_int| (status == ffi::MPI_SUCCESS as c_int).then_some(());
     let (mut provided, mut index, mut count, mut value) = (0, 0, 0, 0_u64);
@@ -137,12 +137,6 @@ fn check(status: c_int) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn variables_that_there_are_not_have_no_value() {
-        assert_eq!(control_variable(c"no_mpi_has_this_variable"), None);
-        assert!(control_variable(c"opal_cuda_support").is_none_or(|value| value <= 1));
-    }
 
     #[test]
     fn a_long_piece_goes_in_parts_that_mpi_counts() {
