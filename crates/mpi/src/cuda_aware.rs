@@ -33,7 +33,8 @@ pub(crate) fn is_cuda_aware() -> bool {
     false
 }
 
-/// The value of one of the MPI's control variables, if it has it. MPI runs, and the thread that started it calls this: elsewhere it damages Open MPI's memory.
+/// The value of one of the MPI's control variables, if it has it. MPI runs, and the thread that started it calls this: asked by another thread, before MPI ran, Open MPI damaged
+/// its memory.
 fn control_variable(name: &CStr) -> Option<u64> {
     let succeeded = |status: c_int| (status == ffi::MPI_SUCCESS as c_int).then_some(());
     let (mut provided, mut index, mut count, mut value) = (0, 0, 0, 0_u64);

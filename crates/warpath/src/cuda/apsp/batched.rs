@@ -95,7 +95,7 @@ fn sizes(task: &SearchesTask<'_>) -> sssp::Sizes {
 
 fn plan(task: &SearchesTask<'_>) -> Plan {
     match task.graph.weight_kind() {
-        WeightKind::Unit => bfs::plan_on(task.graph, task.parameters, task.rows),
+        WeightKind::Unit => bfs::plan(task.graph, task.rows, bfs::are_on_host(task.parameters)),
         _ => sssp::plan(task.graph, &sizes(task)),
     }
 }

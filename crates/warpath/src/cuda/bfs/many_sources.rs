@@ -63,7 +63,6 @@ use crate::cuda::graph::{Arcs, Extent, has_wide_offsets};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, Waiting, threads_up_to, whole_device};
 use crate::cuda::zero_copy::pinned_arcs;
 use crate::graph::{Csr, Graph, VertexId};
-use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Control, Error, Result};
 
@@ -112,7 +111,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             work.searches.div_ceil(width(work.parameters).max(1)) as f64 * launch
         },
     },
-    plan: |graph, parameters| plan_on(graph, parameters, width(parameters) as u64),
+    plan: |graph, parameters| plan(graph, width(parameters) as u64, are_on_host(parameters)),
     prepare: |device, graph, parameters| Ok(Box::new(prepare(device, graph, parameters, width(parameters) as u64)?)),
     prepare_on_several: None,
 };
@@ -126,13 +125,9 @@ pub(crate) const ARCS: Parameter = Parameter {
 /// In pinned memory of the host.
 const HOST: &str = "host";
 
+/// Whether these parameters leave the arcs to the host.
 pub(crate) fn are_on_host(parameters: &Parameters) -> bool {
     parameters.word(ARCS.name) == Some(HOST)
-}
-
-/// The plan with these parameters, with room for the levels of this many searches.
-pub(crate) fn plan_on(graph: &Graph, parameters: &Parameters, rows: u64) -> Plan {
-    plan(graph, rows, are_on_host(parameters))
 }
 
 /// The most searches in a batch: there are as many bits in a word.

@@ -35,8 +35,7 @@ use crate::{Control, Result};
 
 /// Whether these parameters ask for the arcs of a directed graph by head, made by the host.
 pub(crate) fn needs_transpose(parameters: &Parameters) -> bool {
-    many_sources::are_on_host(parameters)
-        || parameters.word(zero_copy::BEST_TAILS.name).is_some_and(|word| word != zero_copy::NO)
+    many_sources::are_on_host(parameters) || zero_copy::asks_for_best_tails(parameters)
 }
 
 /// One search.

@@ -81,6 +81,11 @@ pub(super) const BEST_TAILS: Parameter = Parameter {
     ),
 };
 
+/// Whether best tails are asked for.
+pub(super) fn asks_for_best_tails(parameters: &Parameters) -> bool {
+    parameters.word(BEST_TAILS.name).is_some_and(|word| word != NO)
+}
+
 /// Whether it has best tails by these parameters.
 pub(super) fn has_best_tails(graph: &Graph, parameters: &Parameters) -> bool {
     parameters.word(BEST_TAILS.name).map_or(!graph.is_directed(), |word| word != NO)
@@ -97,7 +102,7 @@ pub(crate) fn takes(_: &Graph) -> bool {
 /// Bytes of the head of an arc.
 const BYTES_OF_ARC: u64 = 4;
 /// Without best tails.
-pub(super) const NO: &str = "no";
+const NO: &str = "no";
 /// The most threads of a block: more would have too few registers.
 pub(super) const MOST_THREADS: u32 = 448;
 /// Threads count a little beyond the last vertex.
@@ -208,7 +213,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if graph.vertices() > MOST_VERTICES {
         return Err(Error::invalid(format!("this algorithm takes graphs of up to {MOST_VERTICES} vertices")));
     }
-    if host_has_offsets(parameters) && parameters.word(BEST_TAILS.name).is_some_and(|word| word != NO) {
+    if host_has_offsets(parameters) && asks_for_best_tails(parameters) {
         return Err(Error::invalid(
             "`best-tails=yes` needs the offsets on the device, and `offsets=host` leaves them on the host",
         ));

@@ -492,11 +492,8 @@ impl Sweeps {
                 seconds += self.waiting.finish(self.pool.device(), control)?;
             }
         }
-        let is_doubtful = |place: usize| self.answers.is_doubtful(place);
-        Ok((
-            seconds,
-            self.batch.as_ref().map_or_else(Vec::new, |batch| batch.rows_where(self.sources.len(), is_doubtful)),
-        ))
+        let rows_of = |batch: &Batch| batch.rows_where(self.sources.len(), |place| self.answers.is_doubtful(place));
+        Ok((seconds, self.batch.as_ref().map_or_else(Vec::new, rows_of)))
     }
 
     /// How many warps take the sources of a batch in 16 bits.
