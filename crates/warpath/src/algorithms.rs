@@ -153,6 +153,25 @@ impl Parameters {
         if let Value::Word(word) = self.value(name)? { Some(word) } else { None }
     }
 
+    /// The same, with a parameter set to a word.
+    pub(crate) fn with_word(mut self, name: &'static str, word: &'static str) -> Self {
+        self.0.retain(|(set, _)| *set != name);
+        self.0.push((name, Value::Word(word)));
+        self
+    }
+
+    /// The same, with the values of others where they are not set.
+    pub(crate) fn or(mut self, others: &Self) -> Self {
+        let missing = others.0.iter().filter(|(name, _)| self.value(name).is_none()).copied();
+        self.0.extend(missing.collect::<Vec<_>>());
+        self
+    }
+
+    /// Whether some parameter is set both here and there.
+    pub(crate) fn overlaps(&self, others: &Self) -> bool {
+        others.0.iter().any(|(name, _)| self.value(name).is_some())
+    }
+
     /// Threads of a block and blocks that `name` was set to, if it was.
     pub(crate) fn launch(&self, name: &str) -> Option<(u32, u32)> {
         if let Value::Launch { threads, blocks } = self.value(name)? { Some((threads, blocks)) } else { None }

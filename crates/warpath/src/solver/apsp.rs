@@ -211,7 +211,7 @@ fn decide_on(
         return Err(Error::invalid(format!("`{}` needs weights of 0 or more", algorithm.info().name)));
     }
     if graph.weight_kind() != WeightKind::Unit && many_sources::are_on_host(&parameters) {
-        return Err(Error::invalid("`arcs=host` is for searches without weights"));
+        return Err(Error::invalid("`arcs=host` is for searches without weights; `zero-copy` is for weights"));
     }
     let reason = if algorithm.needs_metric() { in_its_order(graph, algorithm, reason)? } else { reason };
     if request.intermediates && !algorithm.has_intermediates() {

@@ -11,7 +11,7 @@ use super::each::Each;
 use super::hierarchy::{SIGNED, room_for_labels};
 use crate::algorithms::{Parameters, Statistics};
 use crate::cpu::sssp::hierarchy::SHARED;
-use crate::cuda::apsp::hierarchy::{ALGORITHM, Sweeps};
+use crate::cuda::apsp::hierarchy::{ALGORITHM, SHORTCUTS, Sweeps};
 use crate::cuda::apsp::rows::RowsOnDevice;
 use crate::cuda::apsp::searches::{BATCH_BYTES, Searches, SearchesTask};
 use crate::cuda::sssp::DeviceSemiring;
@@ -79,7 +79,7 @@ impl SweepsOnDevice {
         let available = solver.allowed_on_device().unwrap_or(u64::MAX);
         let sought = many.unwrap_or(1).max(1) as u64;
         let most = sought.min(solver.memory / 2 / on_host).min((BATCH_BYTES / row).max(WORTH_A_BATCH));
-        let (rows, there) = fitting(solver, unweighted, most.max(1), available);
+        let (rows, _, there) = fitting(solver, unweighted, most.max(1), available);
         let mut plan = there.clone();
         plan.memory(format!("{rows} searches at once"), on_host.saturating_mul(rows));
         solver.plan_hierarchy(unweighted, &mut plan);
@@ -96,7 +96,7 @@ impl SweepsOnDevice {
         let metric = if self.unweighted { solver.unweighted_metric()? } else { solver.metric()? };
         let available = solver.allowed_on_device()?;
         // The hierarchy may be larger than was expected.
-        let (rows, plan) = fitting(solver, self.unweighted, self.rows, available);
+        let (rows, parameters, plan) = fitting(solver, self.unweighted, self.rows, available);
         plan.check_device(available)?;
         let mut state = solver.device();
         let device = state.device(&solver.engine)?;
@@ -109,9 +109,9 @@ impl SweepsOnDevice {
         };
         let name = |semiring: DeviceSemiring| {
             let weights = if self.unweighted { "without weights" } else { "with weights" };
-            format!("{} of {rows} rows {weights} in {}", ALGORITHM.info.name, semiring.name())
+            let shortcuts = parameters.word(SHORTCUTS.name).unwrap_or_default();
+            format!("{} of {rows} rows {weights} in {} {shortcuts}", ALGORITHM.info.name, semiring.name())
         };
-        let parameters = Parameters::default();
         // Once 64 bits were needed, they are tried first.
         let is_known = state.has_prepared(&name(DeviceSemiring::Wide));
         let mut semiring = if is_known { DeviceSemiring::Wide } else { DeviceSemiring::Narrow };
@@ -156,17 +156,31 @@ fn read_row(found: RowsOnDevice<'_>, row: u64, semiring: DeviceSemiring, vertice
     })
 }
 
-/// As many rows as fit this memory in the widest semiring, up to `most`, but at least one; and their plan.
-fn fitting(solver: &Solver, unweighted: bool, most: u64, available: u64) -> (u64, Plan) {
+/// As many rows as fit this memory in the widest semiring, up to `most`, but at least one; the parameters, by which shortcuts are left to the host if too few
+/// fit; and their plan.
+fn fitting(solver: &Solver, unweighted: bool, most: u64, available: u64) -> (u64, Parameters, Plan) {
+    /// So many rows are as good as more.
+    const ENOUGH: u64 = 64;
     let widest = if wide_may_be_needed(solver, unweighted) { DeviceSemiring::Wide } else { DeviceSemiring::Narrow };
-    let parameters = Parameters::default();
-    let mut rows = most;
-    loop {
-        let plan = (ALGORITHM.plan)(&task(solver, widest, &parameters, rows));
-        if plan.device_bytes() <= available || rows == 1 {
-            return (rows, plan);
+    let mut last = Parameters::default();
+    for parameters in ALGORITHM.layouts(solver.graph.weight_kind(), &last) {
+        let mut rows = most;
+        while rows >= most.min(ENOUGH) {
+            let plan = (ALGORITHM.plan)(&task(solver, widest, &parameters, rows));
+            if plan.device_bytes() <= available {
+                return (rows, parameters, plan);
+            }
+            rows /= 2;
         }
-        rows /= 2;
+        last = parameters;
+    }
+    let mut rows = most.min(ENOUGH);
+    loop {
+        rows = (rows / 2).max(1);
+        let plan = (ALGORITHM.plan)(&task(solver, widest, &last, rows));
+        if plan.device_bytes() <= available || rows == 1 {
+            return (rows, last, plan);
+        }
     }
 }
 

@@ -61,7 +61,10 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
                 values: Values::Or(&Values::AtLeast(32.0), Unset::InWords(|| "as many as suit".into())),
             },
             DISTANCES,
-            ARCS,
+            Parameter {
+                values: Values::Or(&ARCS.values, Unset::InWords(|| "on the device if there is room".into())),
+                ..ARCS
+            },
         ],
         negative_weights: false,
         seconds,
@@ -70,6 +73,11 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     needs_metric: false,
     targets_alone: false,
     facts_alone: None,
+    layouts: |kind| match kind {
+        WeightKind::Unit => &["batched", "batched:arcs=host"],
+        _ => &["batched"],
+    },
+    few_rows: 8,
     batch_bytes: BATCH_BYTES,
     plan,
     prepare,

@@ -21,5 +21,6 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         negative_weights: true,
         ..batched::ALGORITHM.info
     },
+    layouts: |_| &["johnson"],
     ..batched::ALGORITHM
 };

@@ -7,6 +7,10 @@
 //!
 //! It wins nowhere; it is there to be compared with.
 //!
+//! [`ZERO_COPY`] searches by [`zero_copy`] instead, whose arcs stay in the host's memory: that is for graphs of which a device has no room
+//! for all arcs. A search alone keeps the bus busy, so nothing is gained by several at once, and memory is better spent on short
+//! rows than on wide batches. Floor: the arcs, 8 bytes each, over the bus at 51 GB/s for each source.
+//!
 //! Source: Harish and Narayanan 2007, algorithm 7; Pathak et al. 2022, algorithm 13.
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with arrays of the
@@ -14,16 +18,22 @@
 //! prepared here; the ids in them come from a `Csr`, which has checked them, or from sources that the solver has
 //! checked.
 
+use std::sync::Arc;
+
+use super::batched::ROWS;
 use super::rows::RowsOnDevice;
 use super::searches::{BATCH_BYTES, Finished, Searches, SearchesAlgorithm, SearchesTask};
-use crate::algorithms::{AlgorithmInfo, Statistics, add_counters};
-use crate::cuda::device::Event;
+use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, add_counters};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Device, Event};
 use crate::cuda::launch::THREADS;
 use crate::cuda::sssp::mask::{self, COARSENING, STRIDE};
-use crate::cuda::sssp::{DeviceSemiring, NON_NEGATIVE, PreparedSssp, SsspTask, many_sources};
+use crate::cuda::sssp::short_rows::SHORT_ROWS;
+use crate::cuda::sssp::{DeviceSemiring, NON_NEGATIVE, PreparedSssp, SsspAlgorithm, SsspTask, many_sources, zero_copy};
+use crate::cuda::zero_copy::{OFFSETS, WINDOW};
 use crate::graph::{Graph, VertexId};
+use crate::plan::Plan;
 use crate::problems::Problem;
 use crate::{Control, Result};
 
@@ -34,7 +44,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         name: "repeated-sssp",
         summary: "one source after another, each by `mask`",
         source: "Harish & Narayanan 2007, alg. 7; Pathak et al. 2022, alg. 13",
-        parameters: &[super::batched::ROWS, COARSENING, STRIDE, THREADS],
+        parameters: &[ROWS, COARSENING, STRIDE, THREADS],
         negative_weights: false,
         seconds: |work| work.in_turn(400e-6 + work.arcs() / 1e9),
     },
@@ -42,31 +52,73 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     needs_metric: false,
     targets_alone: false,
     facts_alone: None,
+    layouts: |_| &["repeated-sssp"],
+    few_rows: 1,
     batch_bytes: BATCH_BYTES,
-    plan: |task| {
-        let mut plan = (mask::ALGORITHM.plan)(task.graph, task.parameters);
-        layout(&mut Arena::counting(&mut plan), task);
-        plan
-    },
-    prepare: |device, task| {
-        let (pool, rows) = Pool::lay_out(device, |arena| layout(arena, task))?;
-        Ok(Box::new(RepeatedSssp {
-            graph: task.graph,
-            semiring: task.semiring,
-            search: (mask::ALGORITHM.prepare)(device, task.graph, task.parameters)?,
-            pool,
-            rows,
-            marks: [device.event()?, device.event()?],
-            statistics: Vec::new(),
-            out_of_range: Vec::new(),
-        }))
-    },
+    plan: |task| plan(&mask::ALGORITHM, task, task.parameters),
+    prepare: |device, task| prepare(&mask::ALGORITHM, device, task, task.parameters),
 };
+
+/// The line of searches whose arcs stay in the host's memory.
+pub(crate) const ZERO_COPY: SearchesAlgorithm = SearchesAlgorithm {
+    info: AlgorithmInfo {
+        problem: Problem::Apsp,
+        name: zero_copy::ALGORITHM.info.name,
+        summary: "one source after another; arcs stay in the host's memory: for graphs larger than the device's memory",
+        parameters: &[
+            ROWS,
+            OFFSETS,
+            WINDOW,
+            SHORT_ROWS,
+            zero_copy::DELTA,
+            zero_copy::BATCH_OF_ARCS,
+            zero_copy::THREADS,
+            zero_copy::BLOCKS,
+        ],
+        ..zero_copy::ALGORITHM.info
+    },
+    semirings: zero_copy::ALGORITHM.semirings,
+    layouts: |_| zero_copy::LAYOUTS_OF_TABLES,
+    plan: |task| plan(&zero_copy::ALGORITHM, task, &zero_copy::in_one_semiring(task.semiring, task.parameters)),
+    prepare: |device, task| {
+        let parameters = zero_copy::in_one_semiring(task.semiring, task.parameters);
+        prepare(&zero_copy::ALGORITHM, device, task, &parameters)
+    },
+    ..ALGORITHM
+};
+
+fn plan(search: &SsspAlgorithm, task: &SearchesTask<'_>, parameters: &Parameters) -> Plan {
+    let mut plan = (search.plan)(task.graph, parameters);
+    layout(&mut Arena::counting(&mut plan), task);
+    plan
+}
+
+fn prepare<'g>(
+    search: &SsspAlgorithm,
+    device: &Arc<dyn Device>,
+    task: &SearchesTask<'g>,
+    parameters: &Parameters,
+) -> Result<Box<dyn Searches + 'g>> {
+    let (pool, rows) = Pool::lay_out(device, |arena| layout(arena, task))?;
+    Ok(Box::new(RepeatedSssp {
+        graph: task.graph,
+        semiring: task.semiring,
+        search: (search.prepare)(device, task.graph, parameters)?,
+        pool,
+        rows,
+        marks: [device.event()?, device.event()?],
+        statistics: Vec::new(),
+        out_of_range: Vec::new(),
+    }))
+}
 
 fn layout(arena: &mut Arena<'_>, task: &SearchesTask<'_>) -> DeviceSlice<u32> {
     let words = many_sources::stride(task.graph).saturating_mul(task.semiring.words()).saturating_mul(task.rows);
     arena.take(format!("distances of {} searches", task.rows), words)
 }
+
+/// The counter of the time between both marks.
+const DEVICE_NANOSECONDS: &str = "device_nanoseconds";
 
 /// A graph on a device, and room for rows.
 #[derive(Debug)]
@@ -104,7 +156,8 @@ impl Searches for RepeatedSssp<'_> {
             if outcome.out_of_range {
                 self.out_of_range.push(row);
             }
-            add_counters(&mut self.statistics, outcome.statistics);
+            let is_of_all = |(name, _): &(&str, u64)| *name != DEVICE_NANOSECONDS;
+            add_counters(&mut self.statistics, outcome.statistics.into_iter().filter(is_of_all).collect());
             let from = self.search.device_distances().distances;
             let to = self.rows.part(row as u64 * stride * self.semiring.words(), from.length());
             // SAFETY: both arrays are of this device and in use only here, and have that many words.
@@ -117,7 +170,7 @@ impl Searches for RepeatedSssp<'_> {
         let [before, after] = &self.marks;
         let seconds = self.pool.device().seconds_between(before, after)?;
         let mut statistics = std::mem::take(&mut self.statistics);
-        statistics.push(("device_nanoseconds", (seconds * 1e9) as u64));
+        statistics.push((DEVICE_NANOSECONDS, (seconds * 1e9) as u64));
         Ok(Finished { statistics, out_of_range: std::mem::take(&mut self.out_of_range) })
     }
 

@@ -12,7 +12,7 @@ use super::rows::RowsOnDevice;
 use crate::algorithms::{AlgorithmInfo, Parameters, Statistics};
 use crate::cuda::device::Device;
 use crate::cuda::sssp::DeviceSemiring;
-use crate::graph::{Graph, VertexId};
+use crate::graph::{Graph, VertexId, WeightKind};
 use crate::hierarchy::{Hierarchy, Metric};
 use crate::plan::Plan;
 use crate::{Control, Error, Result};
@@ -59,6 +59,10 @@ pub(crate) struct SearchesAlgorithm {
     pub(crate) targets_alone: bool,
     /// Whether it can gather facts about rows without making rows of all vertices, and how much less memory a row takes then.
     pub(crate) facts_alone: Option<u64>,
+    /// This algorithm with ever less on the device: the first is taken that has room for a batch of `few_rows`.
+    pub(crate) layouts: fn(WeightKind) -> &'static [&'static str],
+    /// If a batch has room for fewer rows, it pays to leave more to the host.
+    pub(crate) few_rows: u64,
     /// Bytes of the rows of a batch at most, unless the caller sets their number.
     pub(crate) batch_bytes: u64,
     /// What it takes, the graph included.
@@ -99,6 +103,17 @@ pub(crate) struct Finished {
 }
 
 impl SearchesAlgorithm {
+    /// The parameters of its layouts for weights of this type, with those that the caller set. If some layout has one of these, the
+    /// caller has chosen.
+    pub(crate) fn layouts(&self, kind: WeightKind, set: &Parameters) -> Vec<Parameters> {
+        let layouts = (self.layouts)(kind).iter();
+        let layouts: Vec<Parameters> = layouts.filter_map(|layout| self.info.parameters_in(layout).ok()).collect();
+        if layouts.is_empty() || layouts.iter().any(|layout| set.overlaps(layout)) {
+            return vec![set.clone()];
+        }
+        layouts.into_iter().map(|layout| set.clone().or(&layout)).collect()
+    }
+
     /// An error unless it has this semiring.
     pub(crate) fn check(&self, semiring: DeviceSemiring) -> Result<()> {
         if self.semirings.contains(&semiring) {

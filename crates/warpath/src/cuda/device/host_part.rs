@@ -70,6 +70,14 @@ impl HostPart {
     }
 }
 
+impl HostPart {
+    /// Its cells, which no device uses.
+    pub(in crate::cuda) fn cells_mut<T: Pod>(&mut self) -> &mut [T] {
+        let bytes = self.bytes;
+        bytemuck::cast_slice_mut(&mut bytemuck::cast_slice_mut::<u128, u8>(&mut self.words)[..bytes])
+    }
+}
+
 impl Drop for HostPart {
     fn drop(&mut self) {
         // SAFETY: it was pinned by this device. All devices are done with it: a matrix waits for them before its parts go.

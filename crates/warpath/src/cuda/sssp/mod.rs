@@ -22,7 +22,7 @@ pub(crate) mod partitioned;
 pub(crate) mod predecessors;
 pub(crate) mod regions;
 mod rounds;
-mod short_rows;
+pub(in crate::cuda) mod short_rows;
 pub(crate) mod work_efficient;
 pub(crate) mod zero_copy;
 

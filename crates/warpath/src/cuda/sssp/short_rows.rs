@@ -3,6 +3,8 @@
 //! The bus brings 128 bytes for a row of two arcs as for one of sixteen, so it is short rows that the device's memory is best spent on:
 //! all rows of up to so many arcs, one after another.
 
+use rayon::prelude::*;
+
 use super::pairs::Pairs;
 use crate::algorithms::{Parameter, Parameters, Unset, Values};
 use crate::cuda::device::arena::Arena;
@@ -14,7 +16,7 @@ use crate::graph::Graph;
 use crate::{Result, memory};
 
 /// Which rows the device has.
-pub(super) const SHORT_ROWS: Parameter = Parameter {
+pub(in crate::cuda) const SHORT_ROWS: Parameter = Parameter {
     name: "short-rows",
     summary: "the device keeps rows of up to so many arcs, and of 256 at most",
     values: Values::Or(
@@ -42,7 +44,11 @@ impl ShortRows {
     /// Takes room for those that `parameters` ask for, if there are any. O(V) work.
     pub(super) fn layout(arena: &mut Arena<'_>, graph: &Graph, parameters: &Parameters) -> Option<Self> {
         let most_arcs = most_arcs(parameters);
-        let arcs = rows(graph).map(|arcs| short(arcs, most_arcs)).sum();
+        let kept = |row: &[u64]| short(row[1] - row[0], most_arcs);
+        let arcs = match most_arcs {
+            0 => 0,
+            _ => graph.csr().offsets().par_windows(2).with_min_len(1 << 16).map(kept).sum(),
+        };
         (arcs > 0).then(|| ShortRows {
             most_arcs,
             begins: Offsets::layout(arena, "begins of short rows", graph.vertices() as u64, has_wide_offsets(graph)),

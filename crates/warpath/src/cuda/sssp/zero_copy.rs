@@ -50,7 +50,7 @@ use crate::problems::Problem;
 use crate::{Error, Result};
 
 /// How far the threshold moves at first.
-pub(super) const DELTA: Parameter = Parameter {
+pub(in crate::cuda) const DELTA: Parameter = Parameter {
     name: "delta",
     summary: "how far the threshold moves at first",
     values: Values::Or(
@@ -60,7 +60,7 @@ pub(super) const DELTA: Parameter = Parameter {
 };
 
 /// When it moves farther.
-pub(super) const BATCH_OF_ARCS: Parameter = Parameter {
+pub(in crate::cuda) const BATCH_OF_ARCS: Parameter = Parameter {
     name: "batch",
     summary: "delta doubles while rounds have fewer arcs, and not at all with 0",
     values: Values::Or(&Values::AtLeast(0.0), Unset::Number(BATCH)),
@@ -73,6 +73,13 @@ pub(super) const DISTANCES: Parameter = Parameter {
     values: Values::Or(&Values::OneOf(&["64", NARROW]), Unset::InWords(|| "as many as may be needed".into())),
 };
 
+/// How large blocks are.
+pub(in crate::cuda) const THREADS: Parameter = threads_up_to::<MOST_THREADS>();
+
+/// How many there are.
+pub(in crate::cuda) const BLOCKS: Parameter =
+    Parameter { name: "blocks", summary: "blocks", values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE) };
+
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     info: AlgorithmInfo {
@@ -80,20 +87,7 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
         name: "zero-copy",
         summary: "arcs stay in the host's memory, and are read over the bus in their order; for graphs larger than the device's memory",
         source: "Min et al. 2020; Davidson et al. 2014",
-        parameters: &[
-            OFFSETS,
-            WINDOW,
-            SHORT_ROWS,
-            DISTANCES,
-            DELTA,
-            BATCH_OF_ARCS,
-            threads_up_to::<MOST_THREADS>(),
-            Parameter {
-                name: "blocks",
-                summary: "blocks",
-                values: Values::Or(&Values::AtLeast(1.0), AS_MANY_AS_RUN_AT_ONCE),
-            },
-        ],
+        parameters: &[OFFSETS, WINDOW, SHORT_ROWS, DISTANCES, DELTA, BATCH_OF_ARCS, THREADS, BLOCKS],
         negative_weights: false,
         seconds: |work| work.in_turn(1e-3 + 1.5 * 8.0 * work.arcs() / 51e9) + 8.0 * work.arcs() / 8e9,
     },
@@ -122,6 +116,15 @@ pub(crate) const LAYOUTS: [&str; 15] = [
     "zero-copy:offsets=host",
     "zero-copy:offsets=host,distances=32",
 ];
+
+/// Some of these layouts, for tables, which search in one semiring after another.
+pub(in crate::cuda) const LAYOUTS_OF_TABLES: &[&str] = &[LAYOUTS[2], LAYOUTS[6], LAYOUTS[10], LAYOUTS[12], LAYOUTS[13]];
+
+/// With room for the distances of this semiring alone.
+pub(in crate::cuda) fn in_one_semiring(semiring: DeviceSemiring, parameters: &Parameters) -> Parameters {
+    let bits = if semiring == DeviceSemiring::Wide { "64" } else { NARROW };
+    parameters.clone().with_word(DISTANCES.name, bits)
+}
 
 /// Whether it is right for this graph.
 pub(crate) fn takes(graph: &Graph) -> bool {

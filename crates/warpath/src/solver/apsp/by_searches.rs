@@ -71,20 +71,22 @@ impl Table {
     }
 }
 
-/// The plan of the algorithm on the device, in the widest semiring that may become necessary.
-pub(super) fn device_plan(
+/// A batch of the algorithm on the device, in the widest semiring that may become necessary.
+pub(super) fn widest_batch(
     algorithm: &SearchesAlgorithm,
     parameters: &Parameters,
     solver: &Solver,
     table: &Table,
     available: u64,
-) -> Plan {
+) -> Batch {
     let (graph, hierarchy) = (&*solver.graph, solver.prepared_hierarchy());
-    let semirings = table.semirings_of_searches(graph.weight_kind()).iter();
     let room = (table.devices(), available);
-    let plans =
-        semirings.map(|&semiring| Batch::of(algorithm, parameters, graph, table, semiring, hierarchy, room).plan);
-    plans.max_by_key(Plan::device_bytes).unwrap_or_default()
+    let of = |semiring| Batch::of(algorithm, parameters, graph, table, semiring, hierarchy, room);
+    let [narrowest, wider @ ..] = table.semirings_of_searches(graph.weight_kind()) else {
+        unreachable!("searches have a semiring for each type of weights")
+    };
+    let larger = |a: Batch, b: Batch| if b.plan.device_bytes() >= a.plan.device_bytes() { b } else { a };
+    wider.iter().map(|&semiring| of(semiring)).fold(of(*narrowest), larger)
 }
 
 /// Adds the memory that the algorithm takes.
@@ -101,7 +103,7 @@ pub(super) fn plan(
     }
     // Without a device nobody knows how much fits.
     let available = solver.allowed_on_each_of(table.devices()).unwrap_or(u64::MAX);
-    let planned = device_plan(algorithm, parameters, solver, table, available);
+    let Batch { parameters, plan: planned, .. } = widest_batch(algorithm, parameters, solver, table, available);
     for item in planned.device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
@@ -109,7 +111,7 @@ pub(super) fn plan(
         plan.memory(item.what.clone(), item.bytes.saturating_mul(table.devices() as u64));
     }
     plan.on_each_of(table.devices());
-    if !graph.has_transpose() && needs_transpose(parameters) {
+    if !graph.has_transpose() && needs_transpose(&parameters) {
         plan.memory("the arcs by head", graph.transpose_bytes());
     }
     if algorithm.needs_metric {
@@ -194,7 +196,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
         let task = self.task;
         let columns = task.columns();
         let hierarchy = task.metric.map(|metric| metric.hierarchy());
-        let Batch { rows, plan } = Batch::of(
+        let Batch { rows, parameters, plan } = Batch::of(
             self.algorithm,
             task.parameters,
             task.graph,
@@ -217,6 +219,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             semiring,
             changed,
             rows,
+            parameters,
             unclaimed: Mutex::new(Unclaimed { first, matrix }),
             is_stopped: AtomicBool::new(false),
         };
@@ -347,6 +350,7 @@ struct Pass<'a, 'm, L: MinPlusOnCpu> {
     changed: Option<&'a Changed>,
     /// Rows of a batch, at most.
     rows: u64,
+    parameters: Parameters,
     unclaimed: Mutex<Unclaimed<'m, L::Distance>>,
     /// Whether nobody wants more rows.
     is_stopped: AtomicBool,
@@ -405,7 +409,7 @@ impl<'m, L: MinPlusOnCpu + MinPlusOnDevice> Pass<'_, 'm, L> {
         let to_prepare = SearchesTask {
             graph,
             semiring,
-            parameters: task.parameters,
+            parameters: &self.parameters,
             rows: self.rows,
             first: &task.sources[now.clone()],
             targets: self.table.targets_alone(self.algorithm, task.graph),

@@ -12,7 +12,8 @@ use crate::cpu::apsp::{
 };
 use crate::cuda::apsp::strips::Room;
 use crate::cuda::apsp::{
-    self as cuda, ApspAlgorithm, batched, hierarchy as hierarchy_on_device, johnson, tiled_floyd_warshall,
+    self as cuda, ApspAlgorithm, batched, hierarchy as hierarchy_on_device, johnson, repeated_sssp,
+    tiled_floyd_warshall,
 };
 use crate::graph::{Graph, WeightKind};
 use crate::plan::Plan;
@@ -165,7 +166,8 @@ pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &
         .flatten();
     let found = || {
         let seconds = (info.seconds)(&workload(solver, table, parameters));
-        let searches = [batched::ALGORITHM.info.name, johnson::ALGORITHM.info.name].contains(&info.name);
+        let searches = [batched::ALGORITHM, johnson::ALGORITHM, repeated_sssp::ZERO_COPY];
+        let searches = searches.iter().any(|algorithm| algorithm.info.name == info.name);
         if searches { of_what_is_reached(seconds, CELL, solver, table) } else { seconds }
     };
     swept.map_or_else(found, |[_, sweeping]| sweeping)
@@ -226,9 +228,18 @@ fn candidates_without_hierarchy(solver: &Solver, table: &Table, available: u64) 
         let by_batches = if signed { johnson::ALGORITHM.info.name } else { batched::ALGORITHM.info.name };
         name == by_batches && (!signed || graph.weight_kind() == WeightKind::I32)
     };
-    let picked = cuda::ALGORITHMS.iter().filter(may_be_picked);
-    picked.map(|algorithm| candidate(algorithm, &Parameters::default(), solver, table, available)).collect()
+    let of = |algorithm| candidate(algorithm, &Parameters::default(), solver, table, available);
+    let mut candidates: Vec<Candidate> = cuda::ALGORITHMS.iter().filter(may_be_picked).map(of).collect();
+    // Without weights, `batched` leaves its arcs to the host.
+    let has_weights = graph.weight_kind() != WeightKind::Unit && !graph.has_negative_weights();
+    if has_weights && candidates.iter().all(|candidate| candidate.bytes > available) {
+        candidates.push(of(&BEYOND_MEMORY));
+    }
+    candidates
 }
+
+/// The algorithm by weights that needs the least memory of a device.
+static BEYOND_MEMORY: ApspAlgorithm = ApspAlgorithm::BySearches(repeated_sssp::ZERO_COPY);
 
 /// The one algorithm that answers from a hierarchy.
 static SWEPT: ApspAlgorithm = ApspAlgorithm::BySearches(hierarchy_on_device::ALGORITHM);
@@ -263,9 +274,12 @@ pub(super) fn candidate(
             let copied = shortcuts.map_or(graph.arcs() as f64, |hierarchy| 3.0 * hierarchy.shortcuts() as f64);
             let there = 8.0 * (copied + vertices);
             // For its plan a hierarchy is cut into pieces, which takes longer than many an answer on the CPU.
-            let plan = match available {
-                u64::MAX => Plan::new(),
-                _ => by_searches::device_plan(algorithm, parameters, solver, table, available),
+            let (work, plan) = match available {
+                u64::MAX => (work, Plan::new()),
+                _ => {
+                    let batch = by_searches::widest_batch(algorithm, parameters, solver, table, available);
+                    (on_device(&algorithm.info, &batch.parameters, solver, table), batch.plan)
+                }
             };
             (there / COPYING + work.max(back), plan)
         }
@@ -291,9 +305,6 @@ pub(super) fn pick(solver: &Solver, table: &Table) -> (String, String) {
         })
         .collect();
     let fitting = candidates.iter().find(|candidate| candidate.bytes <= available);
-    if fitting.is_none() && solver.graph.weight_kind() == WeightKind::Unit {
-        return (format!("{}:arcs=host", batched::ALGORITHM.info.name), in_words.join(", "));
-    }
     let best = fitting.or(candidates.first()).map_or(&cuda::ALGORITHMS[0], |candidate| candidate.algorithm);
     (best.info().name.to_owned(), in_words.join(", "))
 }

@@ -4,10 +4,19 @@ use super::arguments::{
     CLIMBING_TOGETHER, COUNTED, COUNTERS_A_SOURCE, Climb, FOUR, Facts, Front, Load, Meeting, Node, Part, Position,
     ROUND_WORDS, Rows, Sums, Sweep, Tile, Visit,
 };
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytemuck::Pod;
+
 use super::sizes::Sizes;
-use crate::cuda::device::arena::Arena;
-use crate::cuda::device::memory::DeviceSlice;
+use crate::cuda::device::Device;
+use crate::cuda::device::arena::{Arena, plan_of};
+use crate::cuda::device::host_part::HostPart;
+use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::hierarchy::Pieces;
+use crate::plan::Plan;
+use crate::{Result, parallel};
 
 /// The arrays. Those of distances are of words.
 #[derive(Debug)]
@@ -48,31 +57,38 @@ pub(super) struct Arrays {
     pub(super) left_count: DeviceSlice<u32>,
     pub(super) down: DeviceSlice<u32>,
     pub(super) down_rows: DeviceSlice<u32>,
+    /// The memory of the arrays that the host keeps.
+    host: Vec<HostPart>,
+}
+
+/// Takes words of the device, or leaves them to the host.
+fn words(arena: &mut Arena<'_>, on_host: bool, what: &str, length: u64) -> DeviceSlice<u32> {
+    if on_host { DeviceSlice::new(0, length) } else { arena.take(what, length) }
 }
 
 pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
-    let Sizes { words, vertices, .. } = *sizes;
+    let Sizes { vertices, tiles_on_host, fronts_on_host, .. } = *sizes;
     let if_offsets = |length: u64| if sizes.offsets { length } else { 0 };
     let if_rows = |length: u64| if sizes.facts { 0 } else { length };
-    let product = |factors: &[u64]| factors.iter().fold(words, |product, &factor| product.saturating_mul(factor));
+    let product = |factors: &[u64]| factors.iter().fold(sizes.words, |product, &factor| product.saturating_mul(factor));
     Arrays {
         nodes: arena.take("the elimination tree", vertices + 1),
         positions: arena.take("the subtree of each vertex", vertices),
-        up_arcs: arena.take("shortcuts upwards", product(&[2, sizes.shortcuts])),
+        up_arcs: words(arena, tiles_on_host, "shortcuts upwards", product(&[2, sizes.shortcuts])),
         fronts: arena.take("fronts", sizes.fronts),
         depths: arena.take("the depths of boundaries", sizes.targets),
-        up_lengths: arena.take("the lengths of fronts upwards", product(&[sizes.up_lengths])),
+        up_lengths: words(arena, fronts_on_host, "the lengths of fronts upwards", product(&[sizes.up_lengths])),
         parts: arena.take("parts of fronts", sizes.parts),
         boundaries: arena.take("the boundaries of fronts", sizes.boundaries),
-        down_lengths: arena.take("the lengths of fronts downwards", product(&[sizes.down_lengths])),
+        down_lengths: words(arena, fronts_on_host, "the lengths of fronts downwards", product(&[sizes.down_lengths])),
         tiles: arena.take("tiles", sizes.tiles),
         loads: arena.take("the boundaries of tiles", sizes.loads),
-        arcs: arena.take("the shortcuts of tiles", product(&[2, sizes.steps])),
+        arcs: words(arena, tiles_on_host, "the shortcuts of tiles", product(&[2, sizes.steps])),
         ranks: arena.take("the ranks of tiles", vertices),
         column_offsets: arena.take("where the columns of vertices begin", if_rows(vertices + 1)),
         columns_of: arena.take("the columns of vertices", sizes.columns_of_tiles),
         label_of: arena.take("where the label of each column begins", sizes.columns),
-        labels: arena.take("labels", product(&[FOUR.into(), sizes.fours])),
+        labels: words(arena, tiles_on_host, "labels", product(&[FOUR.into(), sizes.fours])),
         greatest: arena.take("the greatest length of a label", if_rows(1)),
         visits: arena.take("the tiles of sources", if_rows(sizes.stride())),
         rounds: arena.take("rounds of columns", sizes.rounds.saturating_mul(ROUND_WORDS.into())),
@@ -93,15 +109,87 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
         },
         facts: arena.take("facts about rows", if sizes.facts { sizes.rows } else { 0 }),
         spans: arena.take("the spans of tiles", if_offsets(sizes.tiles)),
-        short_arcs: arena.take("the shortcuts of tiles in 16 bits", if_offsets(sizes.steps)),
+        short_arcs: words(arena, tiles_on_host, "the shortcuts of tiles in 16 bits", if_offsets(sizes.steps)),
         left: arena.take("tiles that do not fit 16 bits", sizes.most_left()),
         left_count: arena.take("how many they are", if_offsets(1)),
-        down: arena.take("shortcuts downwards", if sizes.directed { product(&[sizes.shortcuts]) } else { 0 }),
+        down: words(
+            arena,
+            fronts_on_host,
+            "shortcuts downwards",
+            if sizes.directed { product(&[sizes.shortcuts]) } else { 0 },
+        ),
         down_rows: arena.take("where the lengths of fronts downwards begin", sizes.fronts),
+        host: Vec::new(),
+    }
+}
+
+/// What the host keeps of the arrays, in pinned memory.
+pub(super) fn plan_on_host(plan: &mut Plan, sizes: &Sizes) {
+    let mut bytes = 0_u64;
+    let _ = plan_of(|arena| {
+        let mut arrays = layout(arena, sizes);
+        bytes = arrays
+            .on_host(sizes)
+            .into_iter()
+            .fold(0, |sum, array| sum.saturating_add(array.length().saturating_mul(4)));
+    });
+    if bytes > 0 {
+        plan.memory("shortcuts in pinned memory", bytes);
     }
 }
 
 impl Arrays {
+    /// The arrays that the host keeps.
+    fn on_host(&mut self, sizes: &Sizes) -> Vec<&mut DeviceSlice<u32>> {
+        let Arrays { up_arcs, arcs, labels, short_arcs, up_lengths, down_lengths, down, .. } = self;
+        let mut arrays = Vec::new();
+        if sizes.tiles_on_host {
+            arrays.extend([up_arcs, arcs, labels, short_arcs]);
+        }
+        if sizes.fronts_on_host {
+            arrays.extend([up_lengths, down_lengths, down]);
+        }
+        arrays.retain(|array| array.length() > 0);
+        arrays
+    }
+
+    /// Takes memory of the host for the arrays that it keeps.
+    pub(super) fn take_host_memory(&mut self, device: &Arc<dyn Device>, sizes: &Sizes) -> Result<()> {
+        let mut host = Vec::new();
+        for array in self.on_host(sizes) {
+            let part = HostPart::new(device, "shortcuts in pinned memory", 4 * array.length(), |_| Ok(()))?;
+            *array = DeviceSlice::new(part.address(), array.length());
+            host.push(part);
+        }
+        self.host = host;
+        Ok(())
+    }
+
+    /// Fills the first `count` values of an array, wherever it is, with what `write` puts into slices for every range of indices, in stream order. Several
+    /// threads may ask it at once, in any order.
+    pub(super) fn fill_with<T: Pod + Send>(
+        &mut self,
+        pool: &Pool,
+        array: DeviceSlice<T>,
+        count: usize,
+        write: impl Fn(Range<usize>, &mut [T]) + Sync,
+    ) -> Result<()> {
+        /// Values that a thread writes at least.
+        const MIN: usize = 1 << 14;
+        match self.host.iter_mut().find(|part| part.address() == array.address()) {
+            // An empty array is nowhere.
+            _ if count == 0 => Ok(()),
+            Some(part) => {
+                pool.device().synchronize()?;
+                parallel::for_each_chunk(&mut part.cells_mut::<T>()[..count], MIN, |chunk, to| {
+                    write(chunk * MIN..chunk * MIN + to.len(), to);
+                });
+                Ok(())
+            }
+            None => pool.upload_with(array, count, write),
+        }
+    }
+
     /// The arguments of the kernels, for no source.
     pub(super) fn arguments(&self, sizes: &Sizes, pieces: &Pieces) -> (Climb, Sweep, Rows, Sums) {
         let (stride, sources) = (sizes.stride(), self.sources.as_ptr());

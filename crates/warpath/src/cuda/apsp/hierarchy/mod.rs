@@ -33,8 +33,10 @@
 //! and all distances would count as doubtful. Then the batch is repeated by kernels that look at every sum, and so are the batches
 //! after it. What these may have lost is looked at by [`RowsOnDevice::leaves_range`].
 //!
-//! Memory: the shortcuts three to five times, labels, and the rows of a batch. Integers of 0 or more only. Work O(shortcuts) a
-//! source. It wins where separators are small, if the hierarchy is there or many sources pay for it.
+//! Memory: the shortcuts three to five times, labels, and the rows of a batch. Where the device has too little, the shortcuts of
+//! subtrees stay in pinned memory of the host, and then all of them: a block reads those of its piece in order, as the bus
+//! likes it, once for the sources of its warps. Integers of 0 or more only. Work O(shortcuts) a source. It wins where
+//! separators are small, if the hierarchy is there or many sources pay for it.
 //!
 //! Source: Delling, Goldberg, Nowatzyk, Werneck, "PHAST", 2013; Dibbelt, Strasser, Wagner, "Customizable contraction
 //! hierarchies", 2016; Sao, Kannan, Gera, Vuduc, "A supernodal all-pairs shortest path algorithm", 2020.
@@ -59,11 +61,12 @@ use answers::Answers;
 use arguments::{
     CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, Rows, SOURCES, Sums, Sweep, parts_of,
 };
-use arrays::{Arrays, layout};
+use arrays::{Arrays, layout, plan_on_host};
 use batch::Batch;
 use facts::FactKernels;
 use offsets::OffsetKernels;
 use rows::RowKernels;
+pub(crate) use sizes::SHORTCUTS;
 use sizes::Sizes;
 use upload::{Length, lengths_of, upload};
 
@@ -90,7 +93,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         summary: "sweeps over shortcuts that are made once, a thousand sources at a time; integers, on graphs with small \
                   separators",
         source: "Delling et al. 2013, Dibbelt et al. 2016, Sao et al. 2020",
-        parameters: &[ROWS],
+        parameters: &[ROWS, SHORTCUTS],
         negative_weights: false,
         seconds,
     },
@@ -98,6 +101,8 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     needs_metric: true,
     targets_alone: true,
     facts_alone: Some(FACTS_SHARE),
+    layouts: |_| &["hierarchy", "hierarchy:shortcuts=fronts", "hierarchy:shortcuts=host"],
+    few_rows: 32,
     batch_bytes: GREAT_BATCH_BYTES,
     plan: |task| {
         // What has no room on the host is refused when it is prepared.
@@ -106,6 +111,7 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         let sizes = Sizes::of(task, cut);
         let mut plan = plan_of(|arena| layout(arena, &sizes));
         Answers::plan(&mut plan, &sizes);
+        plan_on_host(&mut plan, &sizes);
         plan
     },
     prepare: |device, task| Ok(Box::new(Sweeps::new(device, task)?)),
@@ -194,6 +200,7 @@ pub(crate) struct Sweeps {
     cut: Cut,
     /// The launches that sweep down the fronts.
     levels: Vec<Level>,
+    /// Dropped before the arrays, of which the host may have some: that waits for the device.
     pool: Pool,
     arrays: Arrays,
     sizes: Sizes,
@@ -358,14 +365,19 @@ impl Sweeps {
         let pieces = &*cut.pieces;
         let levels = levels_of(&hierarchy, pieces)?;
         let kernels = Kernels::new(&**device, task.semiring, false, &hierarchy, &sizes, &cut)?;
-        let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, &sizes))?;
+        // If something fails, the pool goes first, and waits for what reads the arrays of the host.
+        let (mut arrays, pool) = {
+            let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, &sizes))?;
+            (arrays, pool)
+        };
+        arrays.take_host_memory(device, &sizes)?;
         if let Some(rounds) = &cut.rounds {
             rows::upload(&pool, &arrays, rounds)?;
         }
         let (climb, mut sweep, rows, sums) = arrays.arguments(&sizes, pieces);
         sweep.doubtful = match task.semiring {
-            DeviceSemiring::Narrow => upload::<u32>(&arrays, &pool, &metric, pieces, task.semiring, false)?,
-            _ => upload::<u64>(&arrays, &pool, &metric, pieces, task.semiring, false)?,
+            DeviceSemiring::Narrow => upload::<u32>(&mut arrays, &pool, &metric, pieces, task.semiring, false)?,
+            _ => upload::<u64>(&mut arrays, &pool, &metric, pieces, task.semiring, false)?,
         };
         if let RowsOrFacts::Rows(kernels) = &kernels.then {
             let longest = kernels.make_labels(&pool, &arrays, sweep)?;
@@ -375,8 +387,8 @@ impl Sweeps {
         let has_pairs = device.properties().compute_capability >= (9, 0);
         let offsets = match task.semiring {
             _ if !has_pairs || !sizes.has_offsets() || sweep.doubtful <= offsets::MOST => None,
-            DeviceSemiring::Narrow => offsets::prepare::<u32>(&arrays, &pool, &metric, pieces, task)?,
-            _ => offsets::prepare::<u64>(&arrays, &pool, &metric, pieces, task)?,
+            DeviceSemiring::Narrow => offsets::prepare::<u32>(&mut arrays, &pool, &metric, pieces, task)?,
+            _ => offsets::prepare::<u64>(&mut arrays, &pool, &metric, pieces, task)?,
         };
         let (answers, waiting) = (Answers::new(device, &arrays)?, Waiting::new(device)?);
         device.synchronize()?;
@@ -412,7 +424,7 @@ impl Sweeps {
         self.offsets = None;
         let hierarchy = self.metric.hierarchy();
         self.kernels = Kernels::new(&*device, self.semiring, true, hierarchy, &self.sizes, &self.cut)?;
-        let (arrays, pool) = (&self.arrays, &self.pool);
+        let (arrays, pool) = (&mut self.arrays, &self.pool);
         self.sweep.doubtful = upload::<u32>(arrays, pool, &self.metric, &self.cut.pieces, self.semiring, true)?;
         if let RowsOrFacts::Rows(kernels) = &self.kernels.then {
             let longest = kernels.make_labels(pool, arrays, self.sweep)?;

@@ -81,7 +81,7 @@ pub(super) fn warps_of_tiles(device: &dyn Device, shared: u64, own: u64) -> Resu
 
 /// Makes tiles ready for 16 bits, if most of them fit those.
 pub(super) fn prepare<D: Length>(
-    arrays: &Arrays,
+    arrays: &mut Arrays,
     pool: &Pool,
     metric: &Metric,
     pieces: &Pieces,
@@ -95,7 +95,7 @@ pub(super) fn prepare<D: Length>(
 }
 
 /// Makes the tiles ready for offsets; tells whether most of them can have them. O(steps of tiles), in parallel.
-fn upload<D: Length>(arrays: &Arrays, pool: &Pool, tiles: &Tiles, down: &[D], infinity: D) -> Result<bool> {
+fn upload<D: Length>(arrays: &mut Arrays, pool: &Pool, tiles: &Tiles, down: &[D], infinity: D) -> Result<bool> {
     let mut arcs = filled(WHAT, tiles.steps.len(), 0_u32)?;
     let mut rooms = with_capacity(WHAT, tiles.tiles.len())?;
     let mut left = &mut arcs[..];
@@ -119,7 +119,7 @@ fn upload<D: Length>(arrays: &Arrays, pool: &Pool, tiles: &Tiles, down: &[D], in
             *arc = tail | is_last << 8 | (length(step).unwrap_or(MOST).min(MOST) as u32) << 16;
         }
     });
-    pool.upload(arrays.short_arcs, &arcs)?;
+    arrays.fill_with(pool, arrays.short_arcs, arcs.len(), |range, to| to.copy_from_slice(&arcs[range]))?;
     pool.upload(arrays.spans, &spans)?;
     let never = spans.iter().filter(|&&span| span == 0).count() as u64;
     Ok(never * SHARE_LEFT <= spans.len() as u64)

@@ -2,9 +2,24 @@
 
 use super::super::searches::SearchesTask;
 use super::arguments::{BATCH, COLUMNS, COLUMNS_A_BLOCK, GATHERED, NARROW_COLUMNS, OFFSET_SOURCES, SOURCES, parts_of};
+use crate::algorithms::{Parameter, Unset, Values};
 use crate::cuda::sssp::many_sources;
 use crate::hierarchy::{Hierarchy, Pieces, Rounds, rounds};
 use crate::{Error, Result};
+
+/// Where shortcuts are.
+pub(crate) const SHORTCUTS: Parameter = Parameter {
+    name: "shortcuts",
+    summary: "where shortcuts are: on the device; those of fronts there, and the others in the host's memory; or all there",
+    values: Values::Or(
+        &Values::OneOf(&["device", FRONTS, HOST]),
+        Unset::InWords(|| "as far as there is room on the device".into()),
+    ),
+};
+/// Those of fronts on the device.
+pub(crate) const FRONTS: &str = "fronts";
+/// All in the host's memory.
+pub(crate) const HOST: &str = "host";
 
 /// Distances from row to row of so many columns: whole cache lines.
 fn stride_of(columns: usize) -> u64 {
@@ -47,16 +62,19 @@ pub(super) struct Sizes {
     pub(super) offsets: bool,
     /// Whether lengths upwards and downwards may differ.
     pub(super) directed: bool,
+    /// Whether the host keeps the shortcuts of tiles, and those of fronts.
+    pub(super) tiles_on_host: bool,
+    pub(super) fronts_on_host: bool,
 }
 
 impl Sizes {
     /// Of this hierarchy; what is usual on roads if there is none yet.
     pub(super) fn of(task: &SearchesTask<'_>, pieces: Option<(&Hierarchy, &Pieces, Option<&Rounds>)>) -> Self {
         /// Shortcuts of an arc, and ancestors, as many as there are on roads.
-        const SHORTCUTS: u64 = 4;
+        const OF_AN_ARC: u64 = 4;
         const HEIGHT: u64 = 512;
         let vertices = task.graph.vertices() as u64;
-        let shortcuts = SHORTCUTS.saturating_mul(task.graph.arcs() as u64);
+        let shortcuts = OF_AN_ARC.saturating_mul(task.graph.arcs() as u64);
         let columns = if task.facts { 0 } else { task.targets.map_or(vertices, |targets| targets.len() as u64) };
         let usual = Sizes {
             vertices,
@@ -86,6 +104,8 @@ impl Sizes {
             facts: task.facts,
             offsets: task.facts && task.rows > SOURCES.into(),
             directed: task.graph.is_directed(),
+            tiles_on_host: matches!(task.parameters.word(SHORTCUTS.name), Some(FRONTS | HOST)),
+            fronts_on_host: task.parameters.word(SHORTCUTS.name) == Some(HOST),
         };
         let usual = if task.facts { Sizes { row_stride: 0, ..usual } } else { usual };
         let Some((hierarchy, pieces, rounds)) = pieces else { return usual };

@@ -60,7 +60,7 @@ pub(super) fn lengths_of<D: Length>(metric: &Metric) -> Result<&Lengths<D>> {
 
 /// Makes the lengths ready; the first distance from which on another one may have been lost.
 pub(super) fn upload<D: Length>(
-    arrays: &Arrays,
+    arrays: &mut Arrays,
     pool: &Pool,
     metric: &Metric,
     pieces: &Pieces,
@@ -80,7 +80,7 @@ pub(super) fn upload<D: Length>(
 impl Arrays {
     /// Fills all that is the same for every batch.
     fn upload<D: Length>(
-        &self,
+        &mut self,
         pool: &Pool,
         elimination: &Elimination,
         pieces: &Pieces,
@@ -103,7 +103,7 @@ impl Arrays {
                 .zip(range)
                 .for_each(|(to, rank)| *to = Position { first: first[rank], depth: elimination.depths[rank] });
         })?;
-        pool.upload_with(self.up_arcs.cast::<[D; 2]>(), lengths.up.len(), |range, to| {
+        self.fill_with(pool, self.up_arcs.cast::<[D; 2]>(), lengths.up.len(), |range, to| {
             to.iter_mut().zip(range).for_each(|(to, arc)| {
                 let depth = elimination.depths[elimination.heads[arc] as usize];
                 *to = [depth.into(), lengths.up[arc].min(infinity)];
@@ -167,7 +167,7 @@ impl Arrays {
 
     /// Has the lengths of fronts made from those of shortcuts, in stream order.
     fn close_lengths<D: Length>(
-        &self,
+        &mut self,
         pool: &Pool,
         pieces: &Pieces,
         lengths: &Lengths<D>,
@@ -179,11 +179,13 @@ impl Arrays {
         }
         let is_directed = !lengths.is_symmetric();
         if is_directed {
-            pool.upload(self.down.cast::<D>(), lengths.down())?;
+            let down = lengths.down();
+            self.fill_with(pool, self.down.cast::<D>(), down.len(), |range, to| to.copy_from_slice(&down[range]))?;
         }
         // No way, until one is found.
-        pool.fill(self.up_lengths, u32::MAX)?;
-        pool.fill(self.down_lengths, u32::MAX)?;
+        for array in [self.up_lengths, self.down_lengths] {
+            self.fill_with(pool, array, array.length() as usize, |_, to| to.fill(u32::MAX))?;
+        }
         let device = &**pool.device();
         let kind = if full { "full_" } else { "" };
         let function = |name: &str| {
@@ -223,7 +225,7 @@ impl Arrays {
         launch(close, Closing { is_inside: 1, ..closing }, fronts, (MOST_COLUMNS + COLUMNS).next_multiple_of(WARP))
     }
 
-    fn upload_tiles<D: Length>(&self, pool: &Pool, pieces: &Pieces, down: &[D], infinity: D) -> Result<()> {
+    fn upload_tiles<D: Length>(&mut self, pool: &Pool, pieces: &Pieces, down: &[D], infinity: D) -> Result<()> {
         let tiles = &pieces.tiles;
         pool.upload_with(self.tiles, tiles.tiles.len(), |range, to| {
             for (to, tile) in to.iter_mut().zip(&tiles.tiles[range]) {
@@ -246,7 +248,7 @@ impl Arrays {
         })?;
         pool.upload(self.ranks, &tiles.ranks)?;
         let last_slot = tiles.slots as u32 - 1;
-        pool.upload_with(self.arcs.cast::<[D; 2]>(), tiles.steps.len(), |range, to| {
+        self.fill_with(pool, self.arcs.cast::<[D; 2]>(), tiles.steps.len(), |range, to| {
             for (to, step) in to.iter_mut().zip(&tiles.steps[range]) {
                 *to = if step.arc == NO_ARC {
                     [(step.slots - NO_SLOT + last_slot).into(), infinity]

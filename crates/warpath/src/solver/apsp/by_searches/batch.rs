@@ -24,17 +24,49 @@ pub(super) fn even_share(all: u64, devices: u64, most: u64) -> u64 {
     Some(share.next_multiple_of(WORTH_A_BATCH)).filter(|&whole| whole <= most).unwrap_or(share)
 }
 
-/// How many rows a batch has, and the plan with them.
-pub(super) struct Batch {
-    pub(super) rows: u64,
-    pub(super) plan: Plan,
+/// How many rows a batch has, with which parameters, and the plan with them.
+pub(in crate::solver::apsp) struct Batch {
+    pub(in crate::solver::apsp) rows: u64,
+    pub(in crate::solver::apsp) parameters: Parameters,
+    pub(in crate::solver::apsp) plan: Plan,
 }
 
 impl Batch {
-    /// As many rows as are asked for, or else as each of so many devices has its share of and fit this memory, but at least one.
+    /// As many rows as are asked for, or else as each of so many devices has its share of and fit this memory, but at least one. If too few fit to be worth a
+    /// batch, an algorithm that can leave something to the host does so, unless the caller has said where that is to be.
     pub(super) fn of(
         algorithm: &SearchesAlgorithm,
         parameters: &Parameters,
+        graph: &Graph,
+        table: &Table,
+        semiring: DeviceSemiring,
+        hierarchy: Option<&Hierarchy>,
+        (devices, available): (usize, u64),
+    ) -> Self {
+        let few = algorithm.few_rows.min(table.sources.len().div_ceil(devices) as u64);
+        let few = if parameters.get(ROWS.name).is_some() { 1 } else { few };
+        let mut best: Option<(Option<u64>, Batch)> = None;
+        for parameters in algorithm.layouts(graph.weight_kind(), parameters) {
+            let room = (devices, available);
+            let batch = Self::with(algorithm, parameters, graph, table, semiring, hierarchy, room);
+            let rows = (batch.plan.device_bytes() <= available).then_some(batch.rows);
+            // What does not fit has none.
+            if best.as_ref().is_none_or(|(most, _)| rows > *most || most.is_none()) {
+                best = Some((rows, batch));
+            }
+            if rows >= Some(few) {
+                break;
+            }
+        }
+        match best {
+            Some((_, batch)) => batch,
+            None => Self::with(algorithm, parameters.clone(), graph, table, semiring, hierarchy, (devices, available)),
+        }
+    }
+
+    fn with(
+        algorithm: &SearchesAlgorithm,
+        parameters: Parameters,
         graph: &Graph,
         table: &Table,
         semiring: DeviceSemiring,
@@ -51,6 +83,7 @@ impl Batch {
         // There is more than the rows.
         let batch_bytes = (available / 8).clamp(BATCH_BYTES, algorithm.batch_bytes);
         let plan_of = |rows: u64| {
+            let parameters = &parameters;
             let task =
                 SearchesTask { graph, semiring, parameters, rows, first: &[], targets, facts, hierarchy, metric: None };
             let mut plan = (algorithm.plan)(&task);
@@ -61,7 +94,8 @@ impl Batch {
         };
         if let Some(rows) = asked {
             let rows = rows.clamp(1, most);
-            return Batch { rows, plan: plan_of(rows) };
+            let plan = plan_of(rows);
+            return Batch { rows, parameters, plan };
         }
         let mut rows = (batch_bytes / row_bytes).clamp(WORTH_A_BATCH, MOST_ROWS).min(most);
         loop {
@@ -72,9 +106,11 @@ impl Batch {
             let plan = plan_of(rows);
             if plan.device_bytes() <= available || rows == 1 {
                 let even = even_share(table.sources.len() as u64, devices as u64, rows);
-                return if even == rows { Batch { rows, plan } } else { Batch { rows: even, plan: plan_of(even) } };
+                let plan = if even == rows { plan } else { plan_of(even) };
+                return Batch { rows: even, parameters, plan };
             }
-            rows /= 2;
+            // If no row fits, nobody needs to know it of more.
+            rows = if plan_of(1).device_bytes() <= available { rows / 2 } else { 1 };
         }
     }
 }

@@ -103,9 +103,26 @@ fn one_search_after_another_agrees_with_the_cpu() {
 }
 
 #[test]
+fn searches_over_the_bus_agree_with_the_cpu() {
+    const ZERO_COPY: [&str; 4] = [
+        "zero-copy:threads=64,blocks=2,rows=9",
+        "zero-copy:threads=32,blocks=3,short-rows=4",
+        "zero-copy:threads=32,blocks=1,offsets=host",
+        "zero-copy:threads=64,blocks=2,window=64,rows=1",
+    ];
+    agrees_with_the_cpu::<u32>(1, 11, &ZERO_COPY);
+    agrees_with_the_cpu::<Unit>(2, 17, &ZERO_COPY);
+    agrees_with_the_cpu::<f32>(3, 17, &ZERO_COPY);
+    agrees_with_the_cpu::<f64>(4, 17, &ZERO_COPY);
+    agrees_with_the_cpu::<i32>(5, 17, &ZERO_COPY);
+}
+
+#[test]
 fn all_that_is_searched_counts_as_solving() {
     let graph = crate::generate("uniform:6").unwrap();
-    for algorithm in ["repeated-sssp:threads=32,rows=9", "batched:threads=32,rows=9"] {
+    for algorithm in
+        ["repeated-sssp:threads=32,rows=9", "batched:threads=32,rows=9", "zero-copy:threads=32,blocks=2,rows=9"]
+    {
         for device in devices(1) {
             let matrix = on(device, &graph).solve(Apsp::all().algorithm(algorithm)).unwrap();
             let report = matrix.report();
@@ -116,8 +133,15 @@ fn all_that_is_searched_counts_as_solving() {
     }
 }
 
-/// Batches of one row, of some, of all.
-const OVER_A_HIERARCHY: [&str; 4] = ["hierarchy:rows=7", "hierarchy:rows=70", "hierarchy", "hierarchy:rows=1"];
+/// Batches of one row, of some, of all; with shortcuts on the device or not.
+const OVER_A_HIERARCHY: [&str; 6] = [
+    "hierarchy:rows=7",
+    "hierarchy:rows=70,shortcuts=fronts",
+    "hierarchy",
+    "hierarchy:rows=1",
+    "hierarchy:shortcuts=host",
+    "hierarchy:rows=70",
+];
 
 /// About `degree` arcs a vertex, whose weights potentials make negative, but no cycle.
 fn negative_graph(seed: u64, vertices: u64, degree: u64, potential: u64) -> Graph {
@@ -273,7 +297,12 @@ fn rows_beyond_the_narrow_semiring() {
     // Signed distances begin in 32 bits, and continue in 64 bits from where they must.
     let signed = Graph::from_edges((0..4_u32).map(|v| (v, v + 1, i32::MAX - v as i32))).unwrap();
     for device in devices(2) {
-        for algorithm in ["batched:rows=2,threads=32", "repeated-sssp:rows=4,threads=32", OVER_A_HIERARCHY[0]] {
+        for algorithm in [
+            "batched:rows=2,threads=32",
+            "repeated-sssp:rows=4,threads=32",
+            "zero-copy:rows=3,threads=32,blocks=2",
+            OVER_A_HIERARCHY[0],
+        ] {
             let repeats = |graph: &Graph, request: Apsp| {
                 let found = on(device.clone(), graph).solve(request.clone().algorithm(algorithm)).unwrap();
                 let expected = on_cpu(graph).solve(request.algorithm("batched")).unwrap();
