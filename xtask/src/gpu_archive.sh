@@ -56,7 +56,8 @@ forms() {
             printf '%s\n' mask:coarsening=4,stride=strided bellman-ford:sync={outcore,incore,shared},edges=records \
                 work-efficient:lists=as-described,edges=records,sync={outcore,incore},rounds=timed regions:vertices=64,slots=0.05
             ;;
-        apsp) printf '%s\n' katz-kider:block=18 katz-kider:block=18,page=108 ;;
+        apsp) printf '%s\n' katz-kider:block=18 katz-kider:block=18,page=108 \
+            hierarchy:shortcuts={fronts,host} zero-copy:short-rows=8 zero-copy:offsets=host ;;
         closure) printf '%s\n' blocked-warshall:block=18 ;;
     esac
 }
@@ -84,7 +85,7 @@ suits() {
     case $1:$2 in
         *:regions*) [[ ${4##*/} =~ ^(NW|FLA|BAY|USA-road|luxembourg|delaunay|chesapeake) ]] ;;
         bfs:* | sssp:*) true ;;
-        apsp:repeated-sssp | apsp:floyd-warshall-rows | apsp:katz-kider*) (($3 <= 5000)) ;;
+        apsp:repeated-sssp | apsp:zero-copy* | apsp:floyd-warshall-rows | apsp:katz-kider*) (($3 <= 5000)) ;;
         *) (($3 <= 16000)) ;;
     esac
 }

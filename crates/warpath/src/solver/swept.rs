@@ -406,12 +406,22 @@ mod tests {
                 let builder = Solver::builder(graph.clone()).threads(2).device(device.clone());
                 let solver = limit.into_iter().fold(builder, |builder, limit| builder.memory(limit)).open().unwrap();
                 let decision = solver.decide_each(&search(), &sources).unwrap();
-                (decision.plan().device_bytes(), sums(&solver))
+                let on_host = decision.plan().memory_items().iter().any(|item| item.what.contains("pinned"));
+                (decision.plan().device_bytes(), sums(&solver), on_host)
             };
-            let (all, expected) = bytes(None);
-            let (fewer, found) = bytes(Some(all / 2));
-            assert!(fewer <= all / 2 && found.unwrap() == expected.unwrap());
-            let (_, refused) = bytes(Some(1000));
+            let (all, expected, _) = bytes(None);
+            let expected = expected.unwrap();
+            let mut leaves_shortcuts = false;
+            for limit in (1..8).map(|eighths| all - all * eighths / 8) {
+                let (fewer, found, on_host) = bytes(Some(limit));
+                match found {
+                    Ok(found) => assert!(fewer <= limit && found == expected),
+                    Err(error) => assert!(fewer > limit && matches!(error, Error::OutOfMemory { .. }), "{error}"),
+                }
+                leaves_shortcuts |= fewer <= limit && on_host;
+            }
+            assert!(leaves_shortcuts);
+            let (_, refused, _) = bytes(Some(1000));
             assert!(matches!(refused, Err(Error::OutOfMemory { .. })));
         }
     }

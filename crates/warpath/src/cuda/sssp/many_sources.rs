@@ -42,6 +42,9 @@
 //! 131,072 vertices. With less of it batches are narrower. Searches whose distances leave 32 bits are repeated in 64; there is
 //! room for a sixteenth of the batch.
 //!
+//! Predecessors are derived on the device, too, one tree after another, as they are handed over: on the host that would take
+//! longer than the search.
+//!
 //! Counters are those of a batch; the statistics that other algorithms keep on request are not kept here.
 //!
 //! Source: Davidson, Baxter, Garland and Owens 2014, "Work-efficient parallel GPU methods for single-source shortest
@@ -62,6 +65,7 @@ pub(crate) use arrays::{Sizes, plan, stride, widest};
 
 use super::near_far::first_delta;
 use super::pairs::Pairs;
+use super::predecessors::{Arcs, Derivation};
 use super::{DeviceDistances, DeviceSemiring, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask};
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values, Workload};
 use crate::cuda::device::memory::{DeviceSlice, Pool};
@@ -334,7 +338,8 @@ pub(in crate::cuda) fn with_arcs(
     let waiting = Waiting::new(device)?;
     device.synchronize()?;
     let arguments = arrays.argument(graph, delta, sizes, room, &waiting);
-    Ok(ManySources { pool, semirings, arguments, arrays, waiting, semiring: sizes.semirings[0], begun: [0; 2] })
+    let arcs = graph.arcs() as u64;
+    Ok(ManySources { pool, semirings, arcs, arguments, arrays, waiting, semiring: sizes.semirings[0], begun: [0; 2] })
 }
 
 /// A graph on a device, and room for a batch of searches.
@@ -342,6 +347,7 @@ pub(in crate::cuda) fn with_arcs(
 pub(crate) struct ManySources {
     pool: Pool,
     semirings: OfSemiring<Launching>,
+    arcs: u64,
     arguments: Batch,
     arrays: Arrays,
     waiting: Waiting,
@@ -388,6 +394,23 @@ impl ManySources {
         let distances = self.semirings.get(semiring)?.distances;
         let row = distances.part(start, distances.length() - start);
         Ok(DeviceDistances::of(&self.pool, semiring.part(row, self.arguments.vertices)))
+    }
+
+    /// What derives the predecessors of what the last batch of this semiring found from the source of this number. The
+    /// far piles, which are done, have room for them.
+    pub(crate) fn derivation_from(&self, semiring: DeviceSemiring, index: usize) -> Result<Derivation<'_>> {
+        let DeviceDistances { pool, distances, .. } = self.found_from(semiring, index)?;
+        let Arrays { offsets, pairs, far, next, .. } = self.arrays;
+        let vertices = u64::from(self.arguments.vertices);
+        Ok(Derivation {
+            pool,
+            semiring,
+            arcs: Arcs::of_pairs(offsets, pairs, self.arcs),
+            distances,
+            predecessors: far.part(0, vertices),
+            levels: far.part(vertices, vertices),
+            progress: next,
+        })
     }
 
     /// Where the distances of this semiring are, row by row.
@@ -484,6 +507,10 @@ impl PreparedSssp for ManySources {
     fn device_distances(&self) -> DeviceDistances<'_> {
         let distances = self.semirings.get(self.semiring).map_or(self.arrays.far, |launching| launching.distances);
         DeviceDistances::of(&self.pool, self.semiring.part(distances, self.arguments.vertices))
+    }
+
+    fn derivation(&self) -> Option<Derivation<'_>> {
+        self.derivation_from(self.semiring, 0).ok()
     }
 
     fn many_sources(&mut self) -> Option<&mut ManySources> {

@@ -7,9 +7,10 @@ use super::{Algorithm, Choice};
 use crate::cpu::sssp::hierarchy::in_type_of;
 use crate::cpu::sssp::{SsspAlgorithm, SsspTask};
 use crate::cuda::peers::company::parts_of;
+use crate::cuda::sssp::predecessors::Derivation;
 use crate::cuda::sssp::{self as cuda, MinPlusOnDevice, many_sources};
 use crate::graph::{Adjacency, DistanceValue, Distances, Graph, MinPlus, VertexId};
-use crate::problems::{Problem, Report, ShortestPathTree, Sssp, derive_predecessors, starts};
+use crate::problems::{Problem, Report, Seconds, ShortestPathTree, Sssp, derive_predecessors, starts};
 use crate::solver::batches::{Batches, Searched, Together, gone};
 use crate::solver::decision::Decision;
 use crate::solver::device::{Loan, engine_name};
@@ -153,7 +154,10 @@ impl Sssp {
         let start = Instant::now();
         let distances = search.found_from(L::ON_DEVICE, located.place)?.read::<L>()?;
         report.seconds.download = start.elapsed().as_secs_f64();
-        let found = SearchOutcome { distances, predecessors: None, out_of_range: located.out_of_range, report };
+        let derivation = search.derivation_from(L::ON_DEVICE, located.place)?;
+        let derive = || derived::<L>(solver, &derivation, &checked, &distances, &mut report.seconds);
+        let predecessors = (!self.distances_only).then(derive).transpose()?;
+        let found = SearchOutcome { distances, predecessors, out_of_range: located.out_of_range, report };
         self.tree(solver, &solver.team, adjacency, checked, found)
     }
 
@@ -322,18 +326,28 @@ fn search_on_cuda<L: MinPlusOnDevice>(
         let (sources, stops) = (checked.sources.len(), !checked.targets.is_empty());
         cuda::counts::add_waste(&mut report.statistics, graph, sources, stops, &distances);
     }
-    let mut predecessors = None;
-    if let Some(derivation) = search.derivation().filter(|_| !distances_only) {
-        let start = Instant::now();
-        let radius = L::on_device(radius_of_ball(&distances, &checked.targets, checked.cutoff));
-        let starts: Vec<VertexId> = starts::<L>(&checked.sources, &distances).collect();
-        derivation.derive(&starts, radius, graph.has_negative_weights(), &solver.control)?;
-        report.seconds.predecessors = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        predecessors = Some(derivation.predecessors(&starts)?);
-        report.seconds.download += start.elapsed().as_secs_f64();
-    }
-    Ok(SearchOutcome { distances, predecessors, out_of_range: outcome.out_of_range, report })
+    let derivation = search.derivation().filter(|_| !distances_only);
+    let derived = derivation.map(|found| derived::<L>(solver, &found, checked, &distances, &mut report.seconds));
+    Ok(SearchOutcome { distances, predecessors: derived.transpose()?, out_of_range: outcome.out_of_range, report })
+}
+
+/// The predecessors that the device derives from these distances.
+fn derived<L: MinPlusOnDevice>(
+    solver: &Solver,
+    derivation: &Derivation<'_>,
+    checked: &Checked<L>,
+    distances: &[L::Distance],
+    seconds: &mut Seconds,
+) -> Result<Vec<VertexId>> {
+    let start = Instant::now();
+    let radius = L::on_device(radius_of_ball(distances, &checked.targets, checked.cutoff));
+    let starts: Vec<VertexId> = starts::<L>(&checked.sources, distances).collect();
+    derivation.derive(&starts, radius, solver.graph.has_negative_weights(), &solver.control)?;
+    seconds.predecessors = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    let predecessors = derivation.predecessors(&starts)?;
+    seconds.download += start.elapsed().as_secs_f64();
+    Ok(predecessors)
 }
 
 /// The result of a breadth-first search as a result of shortest paths.
