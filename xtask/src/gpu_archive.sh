@@ -3,9 +3,9 @@
 # `run.sh [tests|restart|hazards|graphs|memory|sanitizers|bench]..`, default all. Exits with 1 if anything is wrong.
 # Variables: GRAPHS_FOLDER is the folder with files on which every algorithm is verified, PROBLEMS those that are solved
 # there, all if not set; JOBS is the number of simultaneous runs; MEMORY is the device memory that searches of the part
-# `memory` may take, RECIPES lists the graphs that it generates; HAZARDS lists the hazards to run (dying, which may leave a GPU in need of a reset, runs only if named),
-# WARPATH_HAZARD_SECONDS is how long contexts die and memory is taken; SANITIZER is the path of compute-sanitizer, TOOLS
-# lists its tools to run; GRAPHS lists more graphs to bench.
+# `memory` may take, RECIPES lists the graphs that it generates; HAZARDS lists the hazards to run (dying, which may leave
+# a GPU in need of a reset, runs only if named), WARPATH_HAZARD_SECONDS is how long contexts die and memory is taken;
+# SANITIZER is the path of compute-sanitizer, TOOLS lists its tools to run; GRAPHS lists more graphs to bench.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 for packed in warpath*.gz; do
