@@ -85,7 +85,7 @@ suits() {
     case $1:$2 in
         *:regions*) [[ ${4##*/} =~ ^(NW|FLA|BAY|USA-road|luxembourg|delaunay|chesapeake) ]] ;;
         bfs:* | sssp:*) true ;;
-        apsp:repeated-sssp | apsp:zero-copy* | apsp:floyd-warshall-rows | apsp:katz-kider*) (($3 <= 5000)) ;;
+        apsp:repeated-sssp | apsp:near-far | apsp:zero-copy* | apsp:floyd-warshall-rows | apsp:katz-kider*) (($3 <= 5000)) ;;
         *) (($3 <= 16000)) ;;
     esac
 }

@@ -229,6 +229,7 @@ pub(crate) static ALGORITHMS: &[ApspAlgorithm] = &[
     ApspAlgorithm::OnMatrix(floyd_warshall::ALGORITHM),
     ApspAlgorithm::OnMatrix(floyd_warshall::ROWS),
     ApspAlgorithm::BySearches(repeated_sssp::ALGORITHM),
+    ApspAlgorithm::BySearches(repeated_sssp::NEAR_FAR),
     ApspAlgorithm::BySearches(repeated_sssp::ZERO_COPY),
 ];
 

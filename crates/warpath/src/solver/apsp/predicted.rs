@@ -166,7 +166,7 @@ pub(super) fn on_device(info: &AlgorithmInfo, parameters: &Parameters, solver: &
         .flatten();
     let found = || {
         let seconds = (info.seconds)(&workload(solver, table, parameters));
-        let searches = [batched::ALGORITHM, johnson::ALGORITHM, repeated_sssp::ZERO_COPY];
+        let searches = [batched::ALGORITHM, johnson::ALGORITHM, repeated_sssp::NEAR_FAR, repeated_sssp::ZERO_COPY];
         let searches = searches.iter().any(|algorithm| algorithm.info.name == info.name);
         if searches { of_what_is_reached(seconds, CELL, solver, table) } else { seconds }
     };
@@ -225,8 +225,11 @@ fn candidates_without_hierarchy(solver: &Solver, table: &Table, available: u64) 
             return !has_exact_floats(graph);
         }
         let signed = graph.has_negative_weights();
-        let by_batches = if signed { johnson::ALGORITHM.info.name } else { batched::ALGORITHM.info.name };
-        name == by_batches && (!signed || graph.weight_kind() == WeightKind::I32)
+        if signed {
+            return name == johnson::ALGORITHM.info.name && graph.weight_kind() == WeightKind::I32;
+        }
+        let by_weights = graph.weight_kind() != WeightKind::Unit;
+        name == batched::ALGORITHM.info.name || by_weights && name == repeated_sssp::NEAR_FAR.info.name
     };
     let of = |algorithm| candidate(algorithm, &Parameters::default(), solver, table, available);
     let mut candidates: Vec<Candidate> = cuda::ALGORITHMS.iter().filter(may_be_picked).map(of).collect();

@@ -86,7 +86,8 @@ fn batches_agree_with_the_cpu_in_every_semiring() {
 
 #[test]
 fn one_search_after_another_agrees_with_the_cpu() {
-    const REPEATED: [&str; 3] = [
+    const REPEATED: [&str; 4] = [
+        "near-far:rows=9",
         "repeated-sssp:threads=64,rows=9",
         "repeated-sssp:threads=32,coarsening=4",
         "repeated-sssp:threads=32,coarsening=2,stride=strided",
@@ -120,9 +121,12 @@ fn searches_over_the_bus_agree_with_the_cpu() {
 #[test]
 fn all_that_is_searched_counts_as_solving() {
     let graph = crate::generate("uniform:6").unwrap();
-    for algorithm in
-        ["repeated-sssp:threads=32,rows=9", "batched:threads=32,rows=9", "zero-copy:threads=32,blocks=2,rows=9"]
-    {
+    for algorithm in [
+        "repeated-sssp:threads=32,rows=9",
+        "near-far",
+        "batched:threads=32,rows=9",
+        "zero-copy:threads=32,blocks=2,rows=9",
+    ] {
         for device in devices(1) {
             let matrix = on(device, &graph).solve(Apsp::all().algorithm(algorithm)).unwrap();
             let report = matrix.report();
