@@ -7,6 +7,9 @@
 //! Whether 32-bit distances suffice may differ among the rows. If some ranks need 64 bits, all begin again with these: rows of both kinds would be in
 //! each other's places.
 //!
+//! Some sources and targets make a table in place of a matrix. What is reduced from rows, such as eccentricities, each rank has of its own,
+//! and then all add it up.
+//!
 //! Ranks that have done their share wait for the others for any time: nothing ends the run if one of those falls silent.
 //!
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
@@ -17,7 +20,7 @@ use std::time::Instant;
 
 use warpath::formats::PartialFile;
 use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, with_min_plus};
-use warpath::problems::{DistanceSum, RowBlock, RowSink, TableShape};
+use warpath::problems::{DistanceSum, RowBlock, RowProcesses, RowReductions, RowSink, TableShape};
 use warpath::tables::write_npy_part;
 use warpath::{Apsp, Distance, Error, Graph, Plan, Result, Solver};
 
@@ -25,9 +28,10 @@ use crate::facts::{combined_max, combined_sum};
 use crate::journal::{Begun, Journal};
 use crate::matrix_file::{distance_bytes, header, open, write_header};
 use crate::output::path_of_all;
-use crate::world::{Outcome, World};
+use crate::words::{pull, push};
+use crate::world::{Outcome, Reduction, World};
 
-/// Distances between all pairs, of all ranks together.
+/// Distances between all pairs, or some, of all ranks together.
 #[derive(Debug, Clone)]
 pub struct AllPairs {
     /// How many pairs have a distance.
@@ -56,13 +60,29 @@ pub struct AllPairs {
     pub wait: f64,
 }
 
-/// The rows of one rank: blocks of consecutive sources, in turn.
-fn rows_of(rank: usize, ranks: usize, vertices: usize) -> Vec<VertexId> {
+/// The rows of one rank: blocks of consecutive ones of so many, in turn.
+fn rows_of(rank: usize, ranks: usize, rows: usize) -> Vec<usize> {
     const LARGEST: usize = 1024;
     /// So many blocks for each rank even out what some sources take longer than others.
     const BLOCKS: usize = 8;
-    let block = (vertices / (ranks * BLOCKS)).clamp(1, LARGEST);
-    (0..vertices as VertexId).filter(|&row| row as usize / block % ranks == rank).collect()
+    let block = (rows / (ranks * BLOCKS)).clamp(1, LARGEST);
+    (0..rows).filter(|&row| row / block % ranks == rank).collect()
+}
+
+/// Between which vertices distances are asked for, on all ranks the same.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pairs<'a> {
+    /// The source of each row; `None` for every vertex.
+    pub sources: Option<&'a [VertexId]>,
+    /// The target of each column; `None` for every vertex.
+    pub targets: Option<&'a [VertexId]>,
+}
+
+impl Pairs<'_> {
+    /// How many rows and columns they make of a graph.
+    pub fn shape(&self, graph: &Graph) -> [usize; 2] {
+        [self.sources, self.targets].map(|list| list.map_or(graph.vertices(), <[VertexId]>::len))
+    }
 }
 
 /// What becomes of the matrix.
@@ -76,18 +96,42 @@ pub struct MatrixFile {
     pub resume: bool,
 }
 
-/// Solves all pairs of the solver's graph, which is the same on all ranks, and writes the matrix into a file, if there is one.
-/// `request` is what is asked for beside the sources, such as an algorithm.
+/// What becomes of the distances.
+#[derive(Debug)]
+pub enum Rows<'a> {
+    /// The matrix goes into a file, if there is one.
+    Matrix(MatrixFile),
+    /// They are reduced: on all ranks, or the histogram on rank 0.
+    Reduced(&'a mut RowReductions),
+}
+
+/// Solves pairs of the solver's graph, which is the same on all ranks, and writes the matrix into a file, if there is one, or reduces it.
+/// `request` is what is asked for beside the sources and targets, such as an algorithm.
 ///
 /// # Errors
 ///
 /// As [`Solver::solve`], and [`Error::Io`] if a rank can't write: the folder of the file has to be one that all hosts share.
-pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixFile) -> Outcome<AllPairs> {
-    let MatrixFile { mut file, writes, resume } = matrix;
-    let vertices = solver.graph().vertices();
-    let sources = rows_of(world.rank(), world.ranks(), vertices);
+pub fn all_pairs(
+    world: &World,
+    solver: &Solver,
+    request: &Apsp,
+    pairs: Pairs<'_>,
+    rows: Rows<'_>,
+) -> Outcome<AllPairs> {
+    let (MatrixFile { mut file, writes, resume }, mut reductions) = match rows {
+        Rows::Matrix(matrix) => (matrix, None),
+        Rows::Reduced(reductions) => (MatrixFile::default(), Some(reductions)),
+    };
+    let [count, columns] = pairs.shape(solver.graph());
+    let rows = rows_of(world.rank(), world.ranks(), count);
+    let sources: Vec<VertexId> =
+        rows.iter().map(|&row| pairs.sources.map_or(row as VertexId, |sources| sources[row])).collect();
+    let mut request = request.clone().from(sources.as_slice());
+    if let Some(targets) = pairs.targets {
+        request = request.to(targets);
+    }
     let path = if writes { Some(path_of_all(world, file.as_ref())?) } else { None };
-    let begun = |wide| Begun { vertices: vertices as u64, ranks: world.ranks() as u64, wide };
+    let begun = |wide| Begun { rows: count as u64, columns: columns as u64, ranks: world.ranks() as u64, wide };
     let mut wide = match &path {
         Some(path) if resume => left_wide(world, path, begun(false))?,
         _ => false,
@@ -102,8 +146,9 @@ pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixF
         };
         world.agree(marked)?;
         let sink = path.as_ref().map_or(Ok(None), |path| open(path).map(Some));
-        let mut rows = Rows {
-            sources: &sources,
+        let mut sink = FileOfRows {
+            rows: &rows,
+            count,
             file: world.agree(sink)?,
             partial: file.as_mut(),
             journal: None,
@@ -114,11 +159,14 @@ pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixF
             began_narrow: false,
             narrow_is_not_enough: false,
         };
-        let solved = solver.solve(request.clone().from(sources.as_slice()).into_sink(&mut rows));
+        let solved = match &mut reductions {
+            Some(reductions) => solver.solve(request.clone().into_sink(&mut **reductions)),
+            None => solver.solve(request.clone().into_sink(&mut sink)),
+        };
         let seconds = start.elapsed().as_secs_f64();
-        let (resumed, overflows) = (rows.resumed, rows.narrow_is_not_enough);
+        let (resumed, overflows) = (sink.resumed, sink.narrow_is_not_enough);
         // Nothing that this rank wrote comes after what rank 0 does to the file.
-        drop(rows);
+        drop(sink);
         // Such a rank has an error, which is none of the run.
         let summary = world.agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) })?;
         let again = world.any(overflows);
@@ -136,13 +184,23 @@ pub fn all_pairs(world: &World, solver: &Solver, request: &Apsp, matrix: MatrixF
         }
         let repeated_wide = world.any(wide || summary.report().repeated_wide);
         let headed = match &path {
-            Some(path) if world.rank() == 0 => {
-                write_header(path, solver.graph().vertices(), &none_of(solver.graph(), is_wide))
-            }
+            Some(path) if world.rank() == 0 => write_header(path, [count, columns], &none_of(solver.graph(), is_wide)),
             _ => Ok(()),
         };
         world.agree(headed)?;
         world.agree(file.map_or(Ok(()), PartialFile::finish))?;
+        if let Some(reductions) = reductions {
+            let all: Vec<VertexId>;
+            let of_all = match pairs.sources {
+                Some(sources) => sources,
+                None => {
+                    all = (0..count as VertexId).collect();
+                    &all
+                }
+            };
+            world.agree(reductions.place(of_all, &rows))?;
+            world.agree(reductions.add_up(&mut Processes(world)))?;
+        }
         return Ok(AllPairs {
             finite_pairs: world.total(summary.finite_pairs()),
             max_distance: combined_max(world, summary.max_distance())?,
@@ -182,9 +240,32 @@ fn none_of(graph: &Graph, wide: bool) -> Distances {
     })
 }
 
+/// Ranks that add up what they have.
+struct Processes<'a>(&'a World);
+
+impl RowProcesses for Processes<'_> {
+    fn add_up(&mut self, numbers: &mut [u64]) {
+        self.0.reduce_all(Reduction::Sum, numbers);
+    }
+
+    fn add_up_floats(&mut self, numbers: &mut [f64]) {
+        self.0.reduce_all(Reduction::Sum, numbers);
+    }
+
+    fn give_to_first(&mut self, numbers: &[u64]) -> Result<Vec<Vec<u64>>> {
+        let mut outgoing = vec![Vec::new(); self.0.ranks()];
+        numbers.iter().for_each(|&number| push(&mut outgoing[0], number));
+        let came = self.0.exchange(Ok(outgoing))?;
+        let of_rank = |rank: usize| came.of(rank).chunks_exact(2).map(pull::<u64>).collect();
+        Ok(if self.0.rank() == 0 { (0..came.parts()).map(of_rank).collect() } else { Vec::new() })
+    }
+}
+
 /// Puts rows where they belong in the file.
-struct Rows<'a> {
-    sources: &'a [VertexId],
+struct FileOfRows<'a> {
+    /// The rows of this rank, and how many there are of all ranks.
+    rows: &'a [usize],
+    count: usize,
     file: Option<(PathBuf, File)>,
     /// The same file, on rank 0, which decides whether it stays if the work ends.
     partial: Option<&'a mut PartialFile>,
@@ -201,7 +282,7 @@ struct Rows<'a> {
     narrow_is_not_enough: bool,
 }
 
-impl RowSink for Rows<'_> {
+impl RowSink for FileOfRows<'_> {
     fn plan(&self, rows: u64, columns: u64, distance_bytes: u64, plan: &mut Plan) {
         if self.file.is_some() {
             plan.disk("the rows of this rank", rows.saturating_mul(columns).saturating_mul(distance_bytes));
@@ -219,11 +300,11 @@ impl RowSink for Rows<'_> {
             return Err(Error::DistanceOverflow { semiring: table.semiring });
         }
         self.began_narrow = !is_wide;
-        let vertices = table.graph.vertices();
-        let start = header(path, vertices, table.distances)?.len() as u64;
-        let row_bytes = (vertices as u64).saturating_mul(distance_bytes(table.distances));
-        let journal = self.journal.insert(Journal::new(path, self.rank, vertices, start, row_bytes));
-        self.resumed = journal.begin(file, table, self.resume, replay)?;
+        let columns = table.columns();
+        let start = header(path, [self.count, columns], table.distances)?.len() as u64;
+        let row_bytes = (columns as u64).saturating_mul(distance_bytes(table.distances));
+        let journal = self.journal.insert(Journal::new(path, self.rank, self.count, start, row_bytes));
+        self.resumed = journal.begin(file, table, self.rows, self.resume, replay)?;
         Ok(self.resumed)
     }
 
@@ -231,7 +312,7 @@ impl RowSink for Rows<'_> {
         let (Some((path, file)), Some(journal)) = (&mut self.file, &mut self.journal) else { return Ok(()) };
         let mut bytes = Vec::new();
         write_npy_part(&mut bytes, block.values).map_err(|error| Error::io(path.as_path(), error))?;
-        let rows: Vec<VertexId> = block.rows.iter().map(|&row| self.sources[row]).collect();
+        let rows: Vec<usize> = block.rows.iter().map(|&row| self.rows[row]).collect();
         journal.write(file, &rows, &bytes)?;
         // There is something to resume from here on.
         self.partial.iter_mut().for_each(|partial| partial.keep());
@@ -255,11 +336,11 @@ mod tests {
     #[test]
     fn every_row_has_one_rank() {
         for (vertices, ranks) in [(0, 2), (1, 3), (7, 3), (100, 1), (5000, 4), (100_000, 3)] {
-            let mut all: Vec<VertexId> = (0..ranks).flat_map(|rank| rows_of(rank, ranks, vertices)).collect();
+            let mut all: Vec<usize> = (0..ranks).flat_map(|rank| rows_of(rank, ranks, vertices)).collect();
             let longest = (0..ranks).map(|rank| rows_of(rank, ranks, vertices).len()).max().unwrap();
             assert!(longest * ranks <= vertices + vertices / 8 + ranks, "{vertices} on {ranks}: {longest}");
             all.sort_unstable();
-            assert!(all.into_iter().eq(0..vertices as VertexId), "{vertices} on {ranks}");
+            assert!(all.into_iter().eq(0..vertices), "{vertices} on {ranks}");
         }
     }
 }

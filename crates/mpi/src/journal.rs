@@ -1,7 +1,7 @@
 //! Which rows of a shared `.npy` are there, so that an interrupted run can be resumed.
 //!
-//! Until the matrix is whole, the file begins with a mark that nobody overwrites, and with what the places of all ranks depend on: the numbers of vertices
-//! and of ranks, and whether distances have 64 bits where 32 might do. Behind the matrix, each rank has a place in the file for its journal: what its rows depend on, and for each block of rows that it wrote
+//! Until the matrix is whole, the file begins with a mark that nobody overwrites, and with what the places of all ranks depend on: the numbers of rows, columns
+//! and ranks, and whether distances have 64 bits where 32 might do. Behind the matrix, each rank has a place in the file for its journal: what its rows depend on, and for each block of rows that it wrote
 //! how many rows there are then, and a checksum of the block. A block is entered after it was written. Whoever resumes reads blocks back and compares
 //! their checksums; the first that differs is solved again, and so are all after it. So no write has to be synchronized on the way. When the matrix is
 //! whole, the file is cut off behind it.
@@ -13,7 +13,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use warpath::formats::RESUMABLE;
-use warpath::graph::{DistanceValue, VertexId, with_distances};
+use warpath::graph::{DistanceValue, with_distances};
 use warpath::problems::{RowBlock, TableShape, checksum};
 use warpath::{Error, Result};
 
@@ -22,7 +22,8 @@ use crate::allocation::filled;
 /// What all ranks have to agree about before a file is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Begun {
-    pub(crate) vertices: u64,
+    pub(crate) rows: u64,
+    pub(crate) columns: u64,
     pub(crate) ranks: u64,
     /// Whether only 64-bit distances are taken.
     pub(crate) wide: bool,
@@ -31,21 +32,21 @@ pub(crate) struct Begun {
 impl Begun {
     /// What a file was begun with; `None` if ranks have left nothing there.
     pub(crate) fn read(path: &Path) -> Option<Self> {
-        let mut words = [0_u64; 4];
+        let mut words = [0_u64; 5];
         File::open(path).ok()?.read_exact(bytemuck::cast_slice_mut(&mut words)).ok()?;
-        let [mark, vertices, ranks, wide] = words;
-        (mark == u64::from_le_bytes(RESUMABLE)).then_some(Begun { vertices, ranks, wide: wide != 0 })
+        let [mark, rows, columns, ranks, wide] = words;
+        (mark == u64::from_le_bytes(RESUMABLE)).then_some(Begun { rows, columns, ranks, wide: wide != 0 })
     }
 
     /// Writes it where the header will be.
     pub(crate) fn write(self, path: &Path, file: &mut File) -> Result<()> {
-        let words = [u64::from_le_bytes(RESUMABLE), self.vertices, self.ranks, self.wide.into()];
+        let words = [u64::from_le_bytes(RESUMABLE), self.rows, self.columns, self.ranks, self.wide.into()];
         let written = file.seek(SeekFrom::Start(0)).and_then(|_| file.write_all(bytemuck::cast_slice(&words)));
         written.map_err(|error| Error::io(path, error))
     }
 }
 
-const MAGIC: u64 = u64::from_le_bytes(*b"wprows04");
+const MAGIC: u64 = u64::from_le_bytes(*b"wprows05");
 /// The magic number, the fingerprint of the rows, and the bytes of a distance.
 const HEADER: u64 = 24;
 /// Rows done, and the checksum of the last of them.
@@ -64,11 +65,11 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// That of a rank, for a file with so many bytes before the first row. A matrix has as many rows as columns.
-    pub(crate) fn new(path: &Path, rank: usize, vertices: usize, rows_start: u64, row_bytes: u64) -> Self {
+    /// That of a rank, for a file with so many bytes before the first of its rows.
+    pub(crate) fn new(path: &Path, rank: usize, rows: usize, rows_start: u64, row_bytes: u64) -> Self {
         // A matrix for which this is too much has no room anywhere.
-        let (vertices, place) = (vertices as u64, HEADER + ENTRY * (vertices as u64 + 1));
-        let end = rows_start.saturating_add(vertices.saturating_mul(row_bytes));
+        let (rows, place) = (rows as u64, HEADER + ENTRY * (rows as u64 + 1));
+        let end = rows_start.saturating_add(rows.saturating_mul(row_bytes));
         let start = end.saturating_add(place.saturating_mul(rank as u64));
         Journal { path: path.to_owned(), rows_start, row_bytes, start, entries: 0, rows_done: 0 }
     }
@@ -78,7 +79,8 @@ impl Journal {
         move |error| Error::io(&path, error)
     }
 
-    /// Begins it, or resumes what is there if that is asked for: hands on the rows that the file has, and returns how many there are.
+    /// Begins it, or resumes what is there if that is asked for: hands on the rows that the file has, and returns how many there are. The rows of
+    /// this rank are `rows` of the matrix.
     ///
     /// # Errors
     ///
@@ -87,6 +89,7 @@ impl Journal {
         &mut self,
         file: &mut File,
         table: &TableShape<'_>,
+        rows: &[usize],
         resume: bool,
         hand_on: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>,
     ) -> Result<usize> {
@@ -94,7 +97,7 @@ impl Journal {
         let found = if resume { self.numbers_at(file, self.start) } else { None };
         match found {
             Some(found) if found == header => {
-                with_distances!(table.distances, none => self.read_back(file, table, none, hand_on))?;
+                with_distances!(table.distances, none => self.read_back(file, table, rows, none, hand_on))?;
             }
             Some([MAGIC, fingerprint, row_bytes]) if row_bytes == self.row_bytes && fingerprint != header[1] => {
                 return Err(Error::invalid(format!(
@@ -113,10 +116,10 @@ impl Journal {
     }
 
     /// Writes rows of the matrix, each at its place, and enters them.
-    pub(crate) fn write(&mut self, file: &mut File, rows: &[VertexId], bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write(&mut self, file: &mut File, rows: &[usize], bytes: &[u8]) -> Result<()> {
         if self.row_bytes > 0 {
             for (&row, cells) in rows.iter().zip(bytes.chunks_exact(self.row_bytes as usize)) {
-                self.write_at(file, self.rows_start + u64::from(row) * self.row_bytes, cells)?;
+                self.write_at(file, self.rows_start + row as u64 * self.row_bytes, cells)?;
             }
         }
         self.rows_done += rows.len() as u64;
@@ -143,6 +146,7 @@ impl Journal {
         &mut self,
         file: &mut File,
         table: &TableShape<'_>,
+        all_rows: &[usize],
         _none: &[D],
         hand_on: &mut dyn FnMut(&RowBlock<'_>) -> Result<()>,
     ) -> Result<()> {
@@ -155,7 +159,7 @@ impl Journal {
             let Ok(mut values) = filled("rows to resume", rows.len() * columns, D::UNREACHABLE) else { break };
             let cells = values.chunks_exact_mut(columns.max(1));
             let has_read = rows.iter().zip(cells).all(|(&row, cells)| {
-                let at = self.rows_start + u64::from(table.sources[row]) * self.row_bytes;
+                let at = self.rows_start + all_rows[row] as u64 * self.row_bytes;
                 let read =
                     file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(bytemuck::cast_slice_mut(cells)));
                 read.is_ok()

@@ -20,18 +20,19 @@ pub(crate) fn open(path: &PathBuf) -> Result<(PathBuf, File)> {
 }
 
 /// What comes before the first row of a matrix of so many rows and columns, of distances of a type.
-pub(crate) fn header(path: &Path, vertices: usize, of_type: &Distances) -> Result<Vec<u8>> {
+pub(crate) fn header(path: &Path, shape: [usize; 2], of_type: &Distances) -> Result<Vec<u8>> {
     let mut header = Vec::new();
-    write_npy(&mut header, &[vertices, vertices], of_type).map_err(|error| Error::io(path, error))?;
+    write_npy(&mut header, &shape, of_type).map_err(|error| Error::io(path, error))?;
     Ok(header)
 }
 
 /// Writes what comes before the first row, and gives the file the length of a matrix whose rows are there or to come.
-pub(crate) fn write_header(path: &PathBuf, vertices: usize, of_type: &Distances) -> Result<()> {
-    let header = header(path, vertices, of_type)?;
+pub(crate) fn write_header(path: &PathBuf, shape: [usize; 2], of_type: &Distances) -> Result<()> {
+    let header = header(path, shape, of_type)?;
     let (_, mut file) = open(path)?;
-    let row_bytes = (vertices as u64).saturating_mul(distance_bytes(of_type));
-    let whole = (vertices as u64).saturating_mul(row_bytes).saturating_add(header.len() as u64);
+    let [rows, columns] = shape.map(|count| count as u64);
+    let row_bytes = columns.saturating_mul(distance_bytes(of_type));
+    let whole = rows.saturating_mul(row_bytes).saturating_add(header.len() as u64);
     file.write_all(&header).and_then(|()| file.set_len(whole)).map_err(|error| Error::io(path, error))
 }
 
@@ -52,7 +53,7 @@ pub(crate) fn write_blocks<D: DistanceValue>(grid: &Grid<'_>, file: Option<Parti
     let world = grid.world;
     let path = path_of_all(world, file.as_ref())?;
     let none = D::into_distances(Vec::new());
-    let headed = if world.rank() == 0 { write_header(&path, grid.length(), &none) } else { Ok(()) };
+    let headed = if world.rank() == 0 { write_header(&path, [grid.length(); 2], &none) } else { Ok(()) };
     world.agree(headed)?;
     // One host may write far more slowly than another.
     world.agree_at_leisure(write_block(grid, &path, &none, block))?;
@@ -60,7 +61,7 @@ pub(crate) fn write_blocks<D: DistanceValue>(grid: &Grid<'_>, file: Option<Parti
 }
 
 fn write_block<D: DistanceValue>(grid: &Grid<'_>, path: &PathBuf, none: &Distances, block: &[D]) -> Result<()> {
-    let start = header(path, grid.length(), none)?.len() as u64;
+    let start = header(path, [grid.length(); 2], none)?.len() as u64;
     let (rows, columns) = (grid.rows(), grid.columns());
     let (_, mut file) = open(path)?;
     let mut bytes = Vec::new();

@@ -102,3 +102,14 @@ pub enum Reduction {
     /// How often each distance occurs
     Histogram,
 }
+
+impl From<Reduction> for warpath::problems::Reduction {
+    fn from(how: Reduction) -> Self {
+        match how {
+            Reduction::Eccentricity => Self::Eccentricity,
+            Reduction::Closeness => Self::Closeness,
+            Reduction::Harmonic => Self::Harmonic,
+            Reduction::Histogram => Self::Histogram,
+        }
+    }
+}

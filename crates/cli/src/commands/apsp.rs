@@ -221,17 +221,9 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
         return Err(Failure::usage("`--layout` is for a .csv; a .npy is a matrix"));
     }
     if let Some(how) = arguments.reduce {
-        if kind == Some(OutputKind::Npy) {
-            return Err(Failure::usage("a reduction is written to a .csv"));
-        }
+        kind.map_or(Ok(()), refuse_matrix_of_reduction)?;
         let output = output.map(create_table).transpose()?;
-        let wanted = match how {
-            Reduction::Eccentricity => warpath::problems::Reduction::Eccentricity,
-            Reduction::Closeness => warpath::problems::Reduction::Closeness,
-            Reduction::Harmonic => warpath::problems::Reduction::Harmonic,
-            Reduction::Histogram => warpath::problems::Reduction::Histogram,
-        };
-        return Ok(Destination::Reduction(RowReductions::new([wanted]), how, output));
+        return Ok(Destination::Reduction(RowReductions::new([how.into()]), how, output));
     }
     match (output, kind) {
         (Some(path), Some(OutputKind::Npy)) => {
@@ -243,6 +235,11 @@ fn destination(arguments: &ApspArguments, setup: &Setup<'_>) -> Result<Destinati
         (Some(path), _) => Ok(Destination::Table(Some(create_table(path)?), arguments.layout.unwrap_or(Layout::Long))),
         (None, _) => Ok(Destination::Nowhere(())),
     }
+}
+
+/// An error if a reduction is to go where matrices go.
+fn refuse_matrix_of_reduction(kind: OutputKind) -> Result<(), Failure> {
+    if kind == OutputKind::Npy { Err(Failure::usage("a reduction is written to a .csv")) } else { Ok(()) }
 }
 
 impl Destination {

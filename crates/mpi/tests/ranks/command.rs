@@ -121,6 +121,16 @@ fn files_are_those_of_one_machine() {
         ["bfs", "grid:30x30", "--source", "5", "--target", "99", "--target", "420", "--predecessors", "--all-rows"];
     compare(folder.path(), 2, &to, "csv");
     compare(folder.path(), 3, &["apsp", "kron:7", "--weights", "random:1..9"], "npy");
+    for reduction in ["eccentricity", "closeness", "histogram"] {
+        let all = ["apsp", "kron:7", "--weights", "random:1..9", "--reduce", reduction];
+        compare(folder.path(), 3, &all, "csv");
+        let some = ["apsp", "crawl:500", "--sources", &list, "--targets", &list, "--reduce", reduction, "--verify"];
+        compare(folder.path(), 2, &some, "csv");
+    }
+    // Four rows, of which a rank has none.
+    compare(folder.path(), 5, &["apsp", "crawl:500", "--sources", &list, "--reduce", "closeness"], "csv");
+    compare(folder.path(), 3, &["apsp", "grid:20x20,weights=0..9", "--sources", &list, "--targets", &list], "npy");
+    compare(folder.path(), 2, &["apsp", "grid:20x20,weights=0..9", "--sources", &list], "npy");
     compare(folder.path(), 3, &["components", "kron:9"], "npy");
     compare(folder.path(), 4, &["components", "crawl:700"], "csv");
     compare(folder.path(), 2, &["apsp", "grid:20x20", "--weights", "random:900000000..4000000000"], "npy");

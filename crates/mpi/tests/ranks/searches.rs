@@ -12,11 +12,12 @@ use warpath::graph::{
     Direction, Distances, SelfLoops, Unit, VertexId, WeightKind, weakly_connected_components, with_distances,
 };
 use warpath::parts::{DeviceMessages, Piece};
+use warpath::problems::{Reduction, RowReductions};
 use warpath::tables::write_npy;
 use warpath::{Apsp, Bfs, Control, Error, Graph, GraphBuilder, Solver, Sssp};
 use warpath_mpi::{
-    CudaAware, Failed, MatrixFile, PartOfGraph, Parts, Problem, RankDevices, RankMessages, Search, SharedMatrix,
-    Source, Weighting, World, all_pairs, components, floyd_warshall, statistics,
+    CudaAware, Failed, MatrixFile, Pairs, PartOfGraph, Parts, Problem, RankDevices, RankMessages, Rows, Search,
+    SharedMatrix, Source, Weighting, World, all_pairs, components, floyd_warshall, statistics,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -299,7 +300,8 @@ fn check_all_pairs(world: &World, name: &str, graph: &Graph) {
     let directory = tempfile::tempdir().expect("a folder");
     let path = directory.path().join("matrix.npy");
     let file = (world.rank() == 0).then(|| PartialFile::create(&path, &Control::new()).expect("a file"));
-    let found = all_pairs(world, &solver, &request, MatrixFile { file, writes: true, resume: false })
+    let rows = Rows::Matrix(MatrixFile { file, writes: true, resume: false });
+    let found = all_pairs(world, &solver, &request, Pairs::default(), rows)
         .unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
     assert_eq!(found.finite_pairs, matrix.finite_pairs(), "{name}");
     assert_eq!(found.max_distance, matrix.max_distance(), "{name}");
@@ -307,6 +309,32 @@ fn check_all_pairs(world: &World, name: &str, graph: &Graph) {
         assert_eq!(found.distance_sum, matrix.distance_sum(), "{name}");
     }
     check_file(world, name, &path, graph.vertices(), matrix.distances());
+    check_reductions(world, name, &solver, request);
+}
+
+/// What ranks reduce from their rows together is what one machine reduces.
+fn check_reductions(world: &World, name: &str, solver: &Solver, request: Apsp) {
+    let all = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Harmonic, Reduction::Histogram];
+    let vertices = solver.graph().vertices() as u32;
+    let some: Vec<u32> = (0..7).map(|index| index * 5).filter(|&v| v < vertices).collect();
+    for pairs in [Pairs::default(), Pairs { sources: Some(&some), targets: Some(&some) }] {
+        let [mut expected, mut found] = [(); 2].map(|()| RowReductions::new(all));
+        let mut one = request.clone();
+        if let Some(some) = pairs.sources {
+            one = one.from(some).to(some);
+        }
+        solver.solve(one.into_sink(&mut expected)).expect("reductions");
+        all_pairs(world, solver, &request, pairs, Rows::Reduced(&mut found))
+            .unwrap_or_else(|failed| panic!("{name}: {failed:?}"));
+        assert_eq!(found.eccentricities(), expected.eccentricities(), "{name}");
+        let near = |a: &f64, b: &f64| (a - b).abs() <= 1e-12 * a.abs() || a == b;
+        let are_near = |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| near(a, b));
+        assert!(are_near(&found.closeness(), &expected.closeness()), "{name}");
+        assert!(are_near(found.harmonic(), expected.harmonic()), "{name}");
+        if world.rank() == 0 {
+            assert!(found.histogram().bins().eq(expected.histogram().bins()), "{name}");
+        }
+    }
 }
 
 /// The matrix that ranks share is that of one machine, byte for byte.

@@ -137,7 +137,8 @@ impl Waiting {
 /// Waits for work that was launched on several devices, which may wait for each other; returns how many seconds the longest took. If one
 /// fails, the others are told to end, and have ended.
 pub(super) fn finish_all(waiting: &[&Waiting], devices: &[Arc<dyn Device>], control: &Control) -> Result<f64> {
-    /// Up to now waiting is done without sleeping.
+    /// Up to now waiting is done without sleeping, and then without letting others work.
+    const AWAKE: Duration = Duration::from_millis(20);
     const SPINNING: Duration = Duration::from_millis(2);
     const SLEEP: Duration = Duration::from_micros(100);
     let start = Instant::now();
@@ -157,7 +158,11 @@ pub(super) fn finish_all(waiting: &[&Waiting], devices: &[Arc<dyn Device>], cont
         if failed.is_some() || control.is_cancelled() {
             waiting.iter().for_each(|one| one.cancel());
         }
-        if start.elapsed() < SPINNING { std::hint::spin_loop() } else { std::thread::sleep(SLEEP) }
+        match start.elapsed() {
+            elapsed if elapsed < SPINNING => std::hint::spin_loop(),
+            elapsed if elapsed < AWAKE => std::thread::yield_now(),
+            _ => std::thread::sleep(SLEEP),
+        }
     }
     if let Some(error) = failed {
         return Err(error);

@@ -50,7 +50,7 @@ pub use pairs::{Pairs, PathsOfPairs};
 pub use path::{Path, PathStep};
 pub use path_counts::PathCounts;
 pub use report::{Report, Seconds};
-pub use row_reductions::{Histogram, Reduction, RowReductions};
+pub use row_reductions::{Histogram, Reduction, RowProcesses, RowReductions};
 pub use rows::{ApspSummary, KeptState, RowBlock, RowSink, TableShape};
 pub use sssp::{Cutoff, Sssp};
 pub use tree::ShortestPathTree;

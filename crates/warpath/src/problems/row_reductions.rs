@@ -54,6 +54,22 @@ impl std::str::FromStr for Reduction {
     }
 }
 
+/// Processes that have some rows of a table each. All call the same methods in the same order.
+pub trait RowProcesses {
+    /// Replaces each number by the sum, modulo 2^64, of those of all processes at its place.
+    fn add_up(&mut self, numbers: &mut [u64]);
+
+    /// The same for floats, added up in any order.
+    fn add_up_floats(&mut self, numbers: &mut [f64]);
+
+    /// The numbers of each process, in their order; empty on all processes but the first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); all processes have called it nevertheless.
+    fn give_to_first(&mut self, numbers: &[u64]) -> Result<Vec<Vec<u64>>>;
+}
+
 /// A sink that reduces rows.
 ///
 /// ```
@@ -87,6 +103,44 @@ struct Column {
     float_sum: f64,
 }
 
+impl Column {
+    /// Numbers that can be added up: what is reached, rows of its own, and the sum in pieces of 32 bits, of which the last has the sign.
+    const WORDS: usize = 6;
+
+    fn words(&self) -> [u64; Self::WORDS] {
+        let piece = |index: u32| (self.integer_sum >> (32 * index)) as u64;
+        let low = |index| piece(index) & u64::from(u32::MAX);
+        [self.reached, self.own, low(0), low(1), low(2), piece(3)]
+    }
+
+    fn take(&mut self, words: &[u64]) {
+        let low = words[2..5].iter().enumerate().map(|(index, &piece)| i128::from(piece) << (32 * index));
+        self.integer_sum = low.sum::<i128>() + (i128::from(words[5] as i64) << 96);
+        (self.reached, self.own) = (words[0], words[1]);
+    }
+}
+
+/// The type of a distance and its bits; zeros if there is none, so that words of processes can be added up of which one has a distance.
+fn words_of(distance: Option<Distance>) -> [u64; 2] {
+    match distance {
+        None => [0, 0],
+        Some(Distance::Unsigned(distance)) => [1, distance],
+        Some(Distance::Signed(distance)) => [2, distance as u64],
+        Some(Distance::Single(distance)) => [3, distance.to_bits().into()],
+        Some(Distance::Double(distance)) => [4, distance.to_bits()],
+    }
+}
+
+fn distance_in(words: &[u64]) -> Option<Distance> {
+    match words {
+        [1, bits] => Some(Distance::Unsigned(*bits)),
+        [2, bits] => Some(Distance::Signed(*bits as i64)),
+        [3, bits] => Some(Distance::Single(f32::from_bits(*bits as u32))),
+        [4, bits] => Some(Distance::Double(f64::from_bits(*bits))),
+        _ => None,
+    }
+}
+
 impl RowReductions {
     /// A sink for these reductions.
     pub fn new(wanted: impl IntoIterator<Item = Reduction>) -> Self {
@@ -117,6 +171,71 @@ impl RowReductions {
     /// How many pairs have which distance. Empty if not asked for.
     pub fn histogram(&self) -> &Histogram {
         &self.histogram
+    }
+
+    /// Puts the rows that this process had, which these are, where they belong in a table with these sources; then processes can
+    /// [add up](Self::add_up) what each has. O(sources) work and memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    ///
+    /// # Panics
+    ///
+    /// If it had not as many rows, or the table lacks one of them.
+    pub fn place(&mut self, sources: &[VertexId], rows: &[usize]) -> Result<()> {
+        if self.wants(Reduction::Eccentricity) {
+            let here = std::mem::take(&mut self.eccentricities);
+            assert_eq!(here.len(), rows.len(), "other rows than the process had");
+            self.eccentricities = memory::filled("the eccentricities", sources.len(), None)?;
+            rows.iter().zip(here).for_each(|(&row, eccentricity)| self.eccentricities[row] = eccentricity);
+        }
+        self.sources = memory::copied("the list of sources", sources)?;
+        Ok(())
+    }
+
+    /// Adds up what processes have, each of some rows of one table. Then the first process has the histogram, and all have
+    /// everything else. O(rows + columns) work and numbers that are sent; the first process gets the bins of all.
+    ///
+    /// Integers are those of one process. Floats may differ in their last bits, since they are added up in another order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory); all processes have done their part nevertheless.
+    pub fn add_up(&mut self, processes: &mut dyn RowProcesses) -> Result<()> {
+        /// Rows or columns at a time.
+        const SHARE: usize = 4096;
+        let mut words = Vec::new();
+        for columns in self.columns.chunks_mut(SHARE) {
+            words.clear();
+            words.extend(columns.iter().flat_map(Column::words));
+            processes.add_up(&mut words);
+            let mut floats: Vec<f64> = columns.iter().map(|column| column.float_sum).collect();
+            processes.add_up_floats(&mut floats);
+            for ((column, words), float_sum) in columns.iter_mut().zip(words.chunks_exact(Column::WORDS)).zip(floats) {
+                column.take(words);
+                column.float_sum = float_sum;
+            }
+        }
+        for eccentricities in self.eccentricities.chunks_mut(SHARE) {
+            words.clear();
+            words.extend(eccentricities.iter().flat_map(|&eccentricity| words_of(eccentricity)));
+            processes.add_up(&mut words);
+            eccentricities.iter_mut().zip(words.chunks_exact(2)).for_each(|(to, words)| *to = distance_in(words));
+        }
+        self.harmonic.chunks_mut(SHARE).for_each(|sums| processes.add_up_floats(sums));
+        if self.wants(Reduction::Histogram) {
+            let Histogram { width, counts } = std::mem::take(&mut self.histogram);
+            let bins = counts.iter().flat_map(|(&bin, &count)| [bin as u64, count]);
+            let all = processes.give_to_first(&std::iter::once(width.to_bits()).chain(bins).collect::<Vec<u64>>())?;
+            for words in all {
+                let [width, bins @ ..] = &words[..] else { continue };
+                let counts = bins.chunks_exact(2).map(|bin| (bin[0] as i64, bin[1])).collect();
+                let of_process = Histogram { width: f64::from_bits(*width), counts };
+                self.histogram = std::mem::take(&mut self.histogram).merged(of_process);
+            }
+        }
+        Ok(())
     }
 
     fn wants(&self, reduction: Reduction) -> bool {

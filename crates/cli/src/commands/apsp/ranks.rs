@@ -1,25 +1,30 @@
 //! `warpath apsp --engine mpi`: every rank has the graph, and solves and writes its share of the rows; or it has a block of the matrix, and no
 //! rank has the graph.
 
-use std::path::Path;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
 use warpath::graph::WeightKind;
+use warpath::problems::RowReductions;
 use warpath::{Apsp, Control, Engine, Error, Solver};
 use warpath_mpi::{
-    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, RankDevices, RankMessages, RankPlan, SharedMatrix, Source, World,
-    all_pairs, floyd_warshall,
+    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, Pairs, RankDevices, RankMessages, RankPlan, Rows, SharedMatrix,
+    Source, World, all_pairs, floyd_warshall,
 };
 
+use super::{Scores, reduced, refuse_matrix_of_reduction};
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
 use crate::arguments::ApspArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::output::OutputKind;
+use crate::output::{Output, OutputKind};
 use crate::print::{self, Table};
 use crate::ranks::{self, Options};
 use crate::setup::{Prepared, Setup, inputs, start_threads};
+use crate::table;
+use crate::vertex_lists::read_vertices;
 
 /// The answer as JSON.
 #[derive(Debug, Serialize)]
@@ -36,6 +41,9 @@ struct RanksAnswer {
     finite_pairs: u64,
     distance_sum: serde_json::Value,
     max_distance: Option<serde_json::Value>,
+    /// The reduction, one object per row, if no file is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reduction: Option<serde_json::Value>,
     verified: Option<bool>,
     seconds: Times,
     peak_bytes: PeakBytes,
@@ -63,13 +71,16 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
     let (solving, devices, is_first) = (&arguments.solving, options.devices, world.rank() == 0);
     world.agree(check(arguments))?;
     world.agree(options.refuse_those_of_searches("all pairs"))?;
-    let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
-    let file = world.agree(created.transpose())?;
+    let output = arguments.output.as_deref().filter(|_| is_first);
+    let (of_matrix, of_table) = if arguments.reduce.is_some() { (None, output) } else { (output, None) };
+    let file = world.agree(of_matrix.map(|path| create(arguments, path, control)).transpose())?;
+    let table = of_table.map(|path| create_table(arguments, path, control)).transpose();
+    let table = world.agree(table.map_err(Failure::into_error))?;
     let matrix = SharedMatrix {
         verify: arguments.verify,
         memory: solving.common.memory,
         file: None,
-        writes: arguments.output.is_some(),
+        writes: arguments.output.is_some() && arguments.reduce.is_none(),
     };
     if arguments.algorithm.algorithm.as_deref() == Some(FLOYD_WARSHALL.name) {
         return share_matrix(arguments, world, control, devices, SharedMatrix { file, ..matrix });
@@ -84,6 +95,18 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
     let setup = world.agree(Setup::on_rank(solving, engine, on_host, control).map_err(Failure::into_error))?;
     let loaded = setup.load_with_hierarchy(&arguments.graph).map_err(Failure::into_error);
     let Prepared { graph, hierarchy, seconds: load } = world.agree(loaded)?;
+    let list = |file: &Option<PathBuf>| {
+        let read = file.as_deref().map(|file| read_vertices(&setup, &graph, file));
+        world.agree(read.transpose().map_err(Failure::into_error))
+    };
+    let (sources, targets) = (list(&arguments.sources)?, list(&arguments.targets)?);
+    let pairs = Pairs { sources: sources.as_deref(), targets: targets.as_deref() };
+    // The same list, however it is written.
+    world.agree(if world.are_equal(fingerprint_of(pairs)) {
+        Ok(())
+    } else {
+        Err(Error::invalid("the ranks have different lists of sources or targets"))
+    })?;
     let opened = timed(|| setup.solver(&graph, hierarchy)).map_err(Failure::into_error);
     let (solver, opening) = world.agree(opened)?;
     let mut request = Apsp::all();
@@ -100,18 +123,32 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
         let planned = RankPlan::of_matrix(world, &source, solving.common.memory, arguments.verify)?;
         world.total(planned.check().is_err().into()) == 0
     };
+    let mut reductions = None;
     let (found, reason) = if is_shared {
         let (found, _) = floyd_warshall(world, &source, SharedMatrix { file, ..matrix })?;
         (found, "each rank would make the whole matrix for its rows alone")
     } else {
-        let writes = arguments.output.is_some();
-        let found = all_pairs(world, &solver, &request, MatrixFile { file, writes, resume: arguments.resume })?;
-        (found, "what one machine takes for the rows of a rank")
+        let rows = match arguments.reduce {
+            Some(how) => Rows::Reduced(reductions.insert(RowReductions::new([how.into()]))),
+            None => Rows::Matrix(MatrixFile { file, writes: matrix.writes, resume: arguments.resume }),
+        };
+        (all_pairs(world, &solver, &request, pairs, rows)?, "what one machine takes for the rows of a rank")
     };
     let seconds = Times { load: load + found.load, prepare: opening, ..times_of(&found) };
-    let graph = GraphFacts::of(&graph);
-    let print = || print(arguments, world, found, graph, (seconds, reason.to_owned()), gpu.is_some());
+    let print = || {
+        let both = arguments.reduce.zip(reductions.as_ref());
+        let scores = both.map(|(how, found)| reduced(&graph, found, how, pairs.sources, pairs.targets));
+        let answer = RanksFound { found, facts: GraphFacts::of(&graph), pairs: pairs.shape(&graph), scores, table };
+        print(arguments, world, answer, (seconds, reason.to_owned()), gpu.is_some())
+    };
     world.agree(if is_first { print() } else { Ok(()) })
+}
+
+/// A number that lists of sources and targets have in common if they are equal.
+fn fingerprint_of(pairs: Pairs<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (pairs.sources, pairs.targets).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether one machine would make a matrix, which ranks can share.
@@ -127,7 +164,9 @@ fn suits_a_shared_matrix(solver: &Solver, request: &Apsp, arguments: &ApspArgume
     let has_weights_for_it = graph.weight_kind() == WeightKind::Unit || graph.weight_range().0 >= least;
     // Such a matrix can't be resumed, and a rank has one thread for it.
     let threads = arguments.solving.common.threads.unwrap_or(1);
+    let is_whole = arguments.sources.is_none() && arguments.targets.is_none() && arguments.reduce.is_none();
     !arguments.resume
+        && is_whole
         && threads == 1
         && arguments.algorithm.algorithm.is_none()
         && !is_float
@@ -152,23 +191,28 @@ fn share_matrix(
         RankDevices::Cuda => Err(Error::invalid(format!("`{}` runs on cores, not on GPUs", FLOYD_WARSHALL.name))),
         RankDevices::Auto | RankDevices::Cpu => Ok(()),
     })?;
-    let others = [("--threads", common.threads.is_some()), ("--resume", arguments.resume)];
+    let others = [
+        ("--threads", common.threads.is_some()),
+        ("--resume", arguments.resume),
+        ("--sources", arguments.sources.is_some()),
+        ("--targets", arguments.targets.is_some()),
+        ("--reduce", arguments.reduce.is_some()),
+    ];
     world.agree(ranks::refuse(&arguments.graph, &others))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
     let source = ranks::source(world, &arguments.graph, common.memory, false, control)?;
     let (found, arcs) = floyd_warshall(world, &source, matrix)?;
     let graph = GraphFacts::new(source.vertices(), arcs, source.is_directed(), source.weight_kind().name());
     let seconds = times_of(&found);
-    let print = || print(arguments, world, found, graph, (seconds, "asked for".to_owned()), false);
+    let length = source.vertices() as usize;
+    let answer = RanksFound { found, facts: graph, pairs: [length; 2], scores: None, table: None };
+    let print = || print(arguments, world, answer, (seconds, "asked for".to_owned()), false);
     world.agree(if world.rank() == 0 { print() } else { Ok(()) })
 }
 
 /// An error for options that ranks do not have.
 fn check(arguments: &ApspArguments) -> Result<(), Error> {
     let absent = [
-        ("--sources", arguments.sources.is_some()),
-        ("--targets", arguments.targets.is_some()),
-        ("--reduce", arguments.reduce.is_some()),
         ("--layout", arguments.layout.is_some()),
         ("--successors", arguments.successors),
         ("--plan", arguments.solving.plan.plan),
@@ -180,26 +224,48 @@ fn check(arguments: &ApspArguments) -> Result<(), Error> {
     }
 }
 
+/// A file for what is reduced from rows.
+fn create_table(arguments: &ApspArguments, path: &Path, control: &Control) -> Result<table::Table, Failure> {
+    refuse_matrix_of_reduction(OutputKind::of(path)?)?;
+    let inputs = inputs(&arguments.graph, &[&arguments.sources, &arguments.targets]);
+    let (output, kind) = Output::create(path, &inputs, &arguments.solving.common, control)?;
+    Ok(table::Table::new(output, kind))
+}
+
 fn create(arguments: &ApspArguments, path: &Path, control: &Control) -> Result<PartialFile, Error> {
     match OutputKind::of(path).map_err(Failure::into_error)? {
         OutputKind::Npy => {
-            check_output(path, &inputs(&arguments.graph, &[]))?;
+            check_output(path, &inputs(&arguments.graph, &[&arguments.sources, &arguments.targets]))?;
             if arguments.resume { ranks::resume(path, control) } else { ranks::create(path, control) }
         }
         _ => Err(Error::invalid(format!("`{}`: ranks write all pairs to a .npy", path.display()))),
     }
 }
 
+/// What ranks have found, for rank 0 to print.
+struct RanksFound<'g> {
+    found: AllPairs,
+    facts: GraphFacts,
+    /// Rows and columns.
+    pairs: [usize; 2],
+    /// What is reduced from rows, and the file that it goes into, if there is one.
+    scores: Option<Scores<'g>>,
+    table: Option<table::Table>,
+}
+
 fn print(
     arguments: &ApspArguments,
     world: &World,
-    found: AllPairs,
-    graph: GraphFacts,
-    (seconds, reason): (Times, String),
+    answer: RanksFound<'_>,
+    (mut seconds, reason): (Times, String),
     on_gpus: bool,
 ) -> Result<(), Error> {
+    let RanksFound { found, facts: graph, pairs: [sources, targets], mut scores, table } = answer;
     let common = &arguments.solving.common;
-    let vertices = graph.vertices();
+    if let (Some(scores), Some(table)) = (scores.take_if(|_| table.is_some()), table) {
+        let ((), write) = timed(|| Ok(scores.write(table)?)).map_err(Failure::into_error)?;
+        seconds.write += write;
+    }
     let facts = RanksFacts { count: world.ranks(), on_gpus, resumed_rows: found.resumed_rows, wait: found.wait };
     if common.json {
         let answer = RanksAnswer {
@@ -211,10 +277,11 @@ fn print(
             repeated_wide: found.repeated_wide,
             threads: common.threads.unwrap_or(1) as usize,
             graph,
-            source_count: vertices,
+            source_count: sources as u64,
             finite_pairs: found.finite_pairs,
             distance_sum: print::sum(found.distance_sum),
             max_distance: found.max_distance.map(print::number),
+            reduction: scores.as_ref().map(Scores::as_json),
             verified: arguments.verify.then_some(true),
             seconds,
             peak_bytes: PeakBytes::of_host(),
@@ -229,7 +296,7 @@ fn print(
     table.row("graph", graph.text());
     let on = ranks::text(world.ranks(), on_gpus, RankMessages::Mpi);
     table.row("apsp", format!("{} on {on}, {}", found.algorithm, found.number_type));
-    let pairs = u128::from(vertices) * u128::from(vertices);
+    let pairs = sources as u128 * targets as u128;
     let mut text = format!("{} of {}", print::grouped(found.finite_pairs.into()), print::count(pairs, "pair", "pairs"));
     if let Some(farthest) = found.max_distance.map(print::number) {
         text += &format!(", farthest {}, sum {}", print::digits(&farthest), print::sum(found.distance_sum));
@@ -237,6 +304,8 @@ fn print(
     table.row("reachable", text + if arguments.verify { ", verified" } else { "" });
     if let Some(output) = &arguments.output {
         table.row("written", output.display().to_string());
+    } else if let Some(scores) = &scores {
+        scores.show(&mut table);
     }
     if facts.resumed_rows > 0 {
         table.row("resumed", print::count(facts.resumed_rows, "row", "rows"));
