@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use warpath::formats::PartialFile;
-use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, with_min_plus};
-use warpath::problems::{DistanceSum, RowBlock, RowProcesses, RowReductions, RowSink, TableShape};
+use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, Weights, with_min_plus, with_weights};
+use warpath::problems::{DistanceSum, RowBlock, RowProcesses, RowReductions, RowSink, TableShape, checksum};
 use warpath::tables::write_npy_part;
 use warpath::{Apsp, Distance, Error, Graph, Plan, Result, Solver};
 
@@ -94,6 +94,33 @@ pub struct MatrixFile {
     pub writes: bool,
     /// Whether rows that an interrupted run has left there stay. It had as many ranks.
     pub resume: bool,
+}
+
+/// An error if ranks that have each read a graph as a whole have not the same. O(vertices + arcs).
+///
+/// # Errors
+///
+/// [`Error::InvalidRequest`].
+pub fn same_graph(world: &World, graph: &Graph) -> Outcome<()> {
+    world.agree(if world.are_equal(fingerprint_of(graph)) {
+        Ok(())
+    } else {
+        Err(Error::invalid("the ranks have read different graphs: the file is another one on another host"))
+    })
+}
+
+/// A checksum of the arcs and weights.
+fn fingerprint_of(graph: &Graph) -> u64 {
+    let csr = graph.csr();
+    let weights = match csr.weights() {
+        Weights::Unit(_) => 0,
+        weights => with_weights!(weights, values => checksum(bytemuck::cast_slice(values))),
+    };
+    let parts = [csr.offsets().len() as u64, checksum(bytemuck::cast_slice(csr.offsets())), weights];
+    checksum(bytemuck::cast_slice(&[
+        checksum(bytemuck::cast_slice(&parts)),
+        checksum(bytemuck::cast_slice(csr.targets())),
+    ]))
 }
 
 /// What becomes of the distances.

@@ -97,7 +97,11 @@ impl<'g> Source<'g> {
         let mut is_list = vec![u64::from(!world.agree(has_rows)?)];
         world.broadcast(&mut is_list);
         if is_list == [0] {
-            return world.agree(Source::open(text, weights));
+            let source = world.agree(Source::open(text, weights))?;
+            if let Form::Stored(rows) = &source.form {
+                world.same_file(text, rows.fingerprint())?;
+            }
+            return Ok(source);
         }
         let options = match weights {
             Weighting::AsStored => options.clone(),

@@ -5,6 +5,7 @@
 //! slowest rank. The second carries the words, unless all messages of all ranks are so short that they came with the first.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mpi::collective::{CommunicatorCollectives, Root, SystemOperation};
@@ -516,6 +517,20 @@ impl World {
     pub fn are_equal(&self, mine: u64) -> bool {
         let (least, greatest) = (self.reduce(Reduction::Least, mine), self.reduce(Reduction::Greatest, mine));
         least == greatest
+    }
+
+    /// An error if a file has not the same fingerprint on all hosts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidRequest`]; and why a rank has no fingerprint.
+    pub fn same_file(&self, path: &Path, fingerprint: Result<u64>) -> Outcome<()> {
+        let fingerprint = self.agree(fingerprint)?;
+        self.agree(if self.are_equal(fingerprint) {
+            Ok(())
+        } else {
+            Err(Error::invalid(format!("{}: the file is another one on another host", path.display())))
+        })
     }
 
     /// The sum of the numbers of all ranks.

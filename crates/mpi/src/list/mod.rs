@@ -8,9 +8,9 @@ mod words;
 
 use std::path::Path;
 
+use warpath::ReadOptions;
 use warpath::formats::StoredEdges;
 use warpath::graph::Weights;
-use warpath::{Error, ReadOptions};
 
 use crate::listed_edges::{ListedEdges, VertexNames};
 use crate::world::{Outcome, World};
@@ -29,11 +29,7 @@ struct Shared {
 /// Reads a list. All ranks call it together.
 pub(crate) fn read(world: &World, path: &Path, options: &ReadOptions) -> Outcome<ListedEdges> {
     let list = world.agree(StoredEdges::open(path, options))?;
-    world.agree(if world.are_equal(list.bytes()) {
-        Ok(())
-    } else {
-        Err(Error::invalid(format!("{}: the file has other lengths on other hosts", path.display())))
-    })?;
+    world.same_file(path, list.fingerprint())?;
     let share = list.share(world.rank(), world.ranks());
     // What is wrong with a line is told as on one machine: of the first one, if names are words.
     let have_words = world.any(matches!(share, Ok(None)));

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use warpath::graph::{Labels, StringLabels};
-use warpath::{GraphBuilder, ReadOptions};
+use warpath::{Graph, GraphBuilder, ReadOptions};
 
-use crate::launcher::{Role, alone, launch, launch_two};
+use crate::launcher::{Role, alone, launch, launch_in_folders, launch_two};
 
 /// All tests with their names.
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -19,6 +19,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("graph500_has_the_edges_of_one_machine", graph500_has_the_edges_of_one_machine),
     ("ranks_take_gpus_if_asked", ranks_take_gpus_if_asked),
     ("ranks_with_other_arguments_are_found", ranks_with_other_arguments_are_found),
+    ("ranks_with_other_files_are_found", ranks_with_other_files_are_found),
     ("a_rank_that_dies_ends_all", a_rank_that_dies_ends_all),
     ("a_silent_rank_ends_all", a_silent_rank_ends_all),
     ("interrupted_ranks_leave_nothing", interrupted_ranks_leave_nothing),
@@ -411,6 +412,34 @@ fn ranks_with_other_arguments_are_found() {
     let (output, _, error) = output_of(&mut launch_two((1, one), (2, other)));
     assert_eq!(output.status.code(), Some(2), "{error}");
     assert_eq!(error.matches("the ranks were started with different arguments").count(), 1, "{error}");
+}
+
+/// Files of one name and length, of which ranks would read parts that do not belong together.
+fn ranks_with_other_files_are_found() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    for (folder, weight) in folders.iter().zip([7_u32, 8]) {
+        let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, weight))).expect("a graph");
+        warpath::write(&graph, folder.path().join("graph.wpg")).expect("a file");
+        warpath::write(&graph, folder.path().join("graph.gr")).expect("a file");
+        let lines: String = (0..100).map(|v| format!("{v} {} {weight}\n", v + 1)).collect();
+        std::fs::write(folder.path().join("graph.txt"), lines).expect("a file");
+    }
+    let [one, other] = [0, 1].map(|index| folders[index].path());
+    for (problem, graph, message) in [
+        ("sssp", "graph.wpg", "graph.wpg: the file is another one on another host"),
+        ("sssp", "graph.txt", "graph.txt: the file is another one on another host"),
+        ("apsp", "graph.gr", "the ranks have read different graphs"),
+    ] {
+        let mut words = vec![problem, graph, "--engine", "mpi"];
+        if problem == "sssp" {
+            words.extend(["--source", "0"]);
+        }
+        let (output, _, error) = output_of(&mut launch_in_folders([one, other], &words));
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
+        assert_eq!(error.matches(message).count(), 1, "{words:?}: {error}");
+        let (output, _, error) = output_of(&mut launch_in_folders([one, one], &words));
+        assert!(output.status.success(), "{words:?}: {error}");
+    }
 }
 
 /// A search that takes some seconds, and an output that must not be there when it fails.

@@ -1,5 +1,6 @@
 //! Starts ranks.
 
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -46,6 +47,20 @@ pub(crate) fn launch_two(one: (usize, &[&str]), other: (usize, &[&str])) -> Comm
     add_ranks(&mut command, one.0, one.1);
     command.arg(":");
     add_ranks(&mut command, other.0, other.1);
+    command.env(ROLE, "command");
+    command
+}
+
+/// The same for two ranks with equal arguments, each in a folder of its own.
+pub(crate) fn launch_in_folders(folders: [&Path; 2], arguments: &[&str]) -> Command {
+    let mut command = launcher();
+    for (index, folder) in folders.into_iter().enumerate() {
+        if index > 0 {
+            command.arg(":");
+        }
+        command.arg("-wdir").arg(folder);
+        add_ranks(&mut command, 1, arguments);
+    }
     command.env(ROLE, "command");
     command
 }

@@ -173,6 +173,11 @@ impl GapRows {
         if self.layout.weighted { WeightKind::U32 } else { WeightKind::Unit }
     }
 
+    /// A checksum of pieces of the file.
+    pub(super) fn fingerprint(&self) -> Result<u64> {
+        self.opened.sampled_checksum()
+    }
+
     /// How many arcs leave the vertices before `vertex`.
     pub(super) fn arcs_before(&self, vertex: u64) -> Result<u64> {
         let mut bytes = [0; 8];

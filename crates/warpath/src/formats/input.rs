@@ -24,6 +24,7 @@ use super::ReadOptions;
 use super::compression::{Compression, unpack};
 use crate::huge_pages::on_huge_pages;
 use crate::memory::{GrowingBytes, zeroed};
+use crate::problems::checksum;
 use crate::{Control, Error, InputError, Plan, Result};
 
 /// How much of an input is looked at to find its format.
@@ -141,6 +142,25 @@ impl Opened {
             Opened::Memory(input) => input.bytes.len() as u64,
             Opened::File(file) => file.state.length,
         }
+    }
+
+    /// A number that copies have in common: a checksum of the length and of 64 pieces of 4,096 bytes, spread evenly, or of all bytes if they
+    /// are no more.
+    pub(super) fn sampled_checksum(&self) -> Result<u64> {
+        const PIECES: u64 = 64;
+        const PIECE: usize = 4096;
+        let length = self.length();
+        let mut sums = vec![length];
+        let mut piece = [0; PIECE];
+        for index in 0..PIECES {
+            // The last one ends with the file.
+            let last = length.saturating_sub(PIECE as u64);
+            let start = (u128::from(last) * u128::from(index) / u128::from(PIECES - 1)) as u64;
+            let bytes = &mut piece[..(length - start).min(PIECE as u64) as usize];
+            self.read_at(start, bytes)?;
+            sums.push(checksum(bytes));
+        }
+        Ok(checksum(bytemuck::cast_slice(&sums)))
     }
 
     /// How much memory the bytes take; none for a file on disk.

@@ -92,6 +92,16 @@ impl StoredRows {
         with_rows!(self, rows => rows.weight_kind())
     }
 
+    /// A number that copies of the file have in common: of `.wpg`, a checksum of the header and of the checksums of all blocks; `.sg` and
+    /// `.wsg` have none, so it is that of some pieces of the file and its length. O(blocks).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file can't be read.
+    pub fn fingerprint(&self) -> Result<u64> {
+        with_rows!(self, rows => rows.fingerprint())
+    }
+
     /// How many arcs leave the vertices before `vertex`, which may be the number of vertices. One read; no checksum is looked at,
     /// so damage may give any number.
     ///

@@ -112,6 +112,11 @@ impl Text {
         Text::new(Opened::Memory(Input::owned("", bytes.to_vec())), &ReadOptions::new())
     }
 
+    /// [`Opened::sampled_checksum`] of the input.
+    pub(super) fn sampled_checksum(&self) -> Result<u64> {
+        self.opened.sampled_checksum()
+    }
+
     /// How many bytes there are.
     pub(super) fn length(&self) -> u64 {
         self.end() - self.start

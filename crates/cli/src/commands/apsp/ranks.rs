@@ -11,7 +11,7 @@ use warpath::problems::RowReductions;
 use warpath::{Apsp, Control, Engine, Error, Solver};
 use warpath_mpi::{
     AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, Pairs, RankDevices, RankMessages, RankPlan, Rows, SharedMatrix,
-    Source, World, all_pairs, floyd_warshall,
+    Source, World, all_pairs, floyd_warshall, same_graph,
 };
 
 use super::{Scores, reduced, refuse_matrix_of_reduction};
@@ -95,6 +95,7 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
     let setup = world.agree(Setup::on_rank(solving, engine, on_host, control).map_err(Failure::into_error))?;
     let loaded = setup.load_with_hierarchy(&arguments.graph).map_err(Failure::into_error);
     let Prepared { graph, hierarchy, seconds: load } = world.agree(loaded)?;
+    same_graph(world, &graph)?;
     let list = |file: &Option<PathBuf>| {
         let read = file.as_deref().map(|file| read_vertices(&setup, &graph, file));
         world.agree(read.transpose().map_err(Failure::into_error))

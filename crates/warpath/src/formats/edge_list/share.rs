@@ -390,9 +390,13 @@ impl StoredEdges {
         self.text.check_room(bytes)
     }
 
-    /// How many bytes the list has.
-    pub fn bytes(&self) -> u64 {
-        self.text.length()
+    /// A number that copies of the list have in common: a checksum of its length and of some pieces. O(1).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] if the file can't be read.
+    pub fn fingerprint(&self) -> Result<u64> {
+        self.text.sampled_checksum()
     }
 
     /// An error unless the file is as it was when it was opened.

@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use super::read::{copy_sections, damaged, read_header, read_names, zeros};
-use super::{DIRECTED, Header, MAGIC, NAMES, OFFSETS, STRINGS, Section, TARGETS, TEXT, WEIGHT_KINDS, WEIGHTS};
+use super::{
+    CHECKSUMS, DIRECTED, Header, MAGIC, NAMES, OFFSETS, STRINGS, Section, TARGETS, TEXT, WEIGHT_KINDS, WEIGHTS,
+};
 use crate::formats::row_range::RowRange;
 use crate::formats::{Opened, about};
 use crate::graph::{Labels, VertexId, WeightKind, Weights};
-use crate::{Control, Error, InputError, Result};
+use crate::problems::checksum;
+use crate::{Control, Error, InputError, Result, memory};
 
 /// A `.wpg` file of which rows are read one range at a time. Every block that is read is compared with its checksum.
 pub(in crate::formats) struct WpgRows {
@@ -46,6 +49,14 @@ impl WpgRows {
     /// The type of the weights.
     pub(in crate::formats) fn weight_kind(&self) -> WeightKind {
         WEIGHT_KINDS[self.header.weights as usize]
+    }
+
+    /// A checksum of the header and of the checksums of all blocks.
+    pub(in crate::formats) fn fingerprint(&self) -> Result<u64> {
+        let Section { offset, length } = self.header.sections[CHECKSUMS];
+        let mut bytes = memory::filled("the checksums of blocks", length as usize, 0_u8)?;
+        self.opened.read_at(offset, &mut bytes)?;
+        Ok(checksum(bytemuck::cast_slice(&[checksum(bytemuck::bytes_of(&self.header)), checksum(&bytes)])))
     }
 
     /// How many arcs leave the vertices before `vertex`, which may be the number of vertices. One read; no checksum is looked at,
