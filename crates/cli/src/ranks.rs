@@ -7,12 +7,14 @@ use std::time::Duration;
 use warpath::formats::{PartialFile, StoredRows};
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::{Control, Error, ReadOptions};
-use warpath_mpi::{DEFAULT_TIMEOUT, Failed, Outcome, Parts, RankDevices, RankMessages, Source, Weighting, World};
+use warpath_mpi::{
+    DEFAULT_TIMEOUT, Failed, Outcome, Parts, RankDevices, RankMessages, RankPlan, Source, Weighting, World,
+};
 
-use crate::arguments::{GraphArguments, ShowProgress};
+use crate::arguments::{GraphArguments, PlanArguments, ShowProgress};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
-use crate::print;
+use crate::print::{self, Available, Table};
 use crate::progress;
 use crate::report::report;
 use crate::setup::options_for;
@@ -117,6 +119,33 @@ pub(crate) fn text(count: usize, on_gpus: bool, carried_by: RankMessages) -> Str
         (true, _, RankMessages::CudaAware) => format!("{ranks} with a GPU each, linked by MPI"),
         (true, ..) => format!("{ranks} with a GPU each"),
     }
+}
+
+/// An error if the plan of ranks is asked for that are not there, by a command that has none.
+pub(crate) fn refuse_absent(plan: &PlanArguments) -> Result<(), Error> {
+    match plan.ranks {
+        Some(_) => Err(Error::invalid("`--ranks` is for `warpath bfs` and `warpath sssp`")),
+        None => Ok(()),
+    }
+}
+
+/// Prints the plan of rank 0, with what all ranks have in common; an error if a rank's plan does not fit.
+pub(crate) fn print_plan(world: &World, planned: &RankPlan, as_json: bool) -> Outcome<()> {
+    let device = planned.gpu.map(|gpu| gpu.available);
+    let available = Available { memory: planned.available, device, disk: None };
+    let print = || {
+        if !as_json {
+            let mut table = Table::new();
+            let on = text(world.ranks(), planned.gpu.is_some(), RankMessages::Mpi);
+            table.row("ranks", format!("{on}; below is the plan of rank 0"));
+            table.row("most arcs", format!("{:.2} times the average", planned.imbalance));
+            table.row("most memory", format!("{} on one rank", print::bytes(planned.greatest_bytes)));
+            table.print()?;
+        }
+        print::plan(None, &planned.plan, available, as_json)
+    };
+    world.agree(if world.rank() == 0 { print().map_err(Failure::into_error) } else { Ok(()) })?;
+    world.agree(planned.check())
 }
 
 /// Creates a file that all ranks will write.

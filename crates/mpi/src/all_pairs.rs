@@ -22,7 +22,7 @@ use warpath::formats::PartialFile;
 use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, Weights, with_min_plus, with_weights};
 use warpath::problems::{DistanceSum, RowBlock, RowProcesses, RowReductions, RowSink, TableShape, checksum};
 use warpath::tables::write_npy_part;
-use warpath::{Apsp, Distance, Error, Graph, Plan, Result, Solver};
+use warpath::{Apsp, Decision, Distance, Error, Graph, Plan, Result, Solver};
 
 use crate::facts::{combined_max, combined_sum};
 use crate::journal::{Begun, Journal};
@@ -79,6 +79,14 @@ pub struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
+    /// The request for those rows of all `count` that this rank takes, and which these are.
+    fn of_rank(&self, world: &World, request: &Apsp, count: usize) -> (Apsp, Vec<usize>) {
+        let rows = rows_of(world.rank(), world.ranks(), count);
+        let source = |&row: &usize| self.sources.map_or(row as VertexId, |sources| sources[row]);
+        let request = request.clone().from(rows.iter().map(source).collect::<Vec<_>>());
+        (if let Some(targets) = self.targets { request.to(targets) } else { request }, rows)
+    }
+
     /// How many rows and columns they make of a graph.
     pub fn shape(&self, graph: &Graph) -> [usize; 2] {
         [self.sources, self.targets].map(|list| list.map_or(graph.vertices(), <[VertexId]>::len))
@@ -132,6 +140,29 @@ pub enum Rows<'a> {
     Reduced(&'a mut RowReductions),
 }
 
+/// How this rank would solve its share of the rows, and what that takes.
+///
+/// # Errors
+///
+/// As [`Solver::decide`].
+pub fn decide_rows(
+    world: &World,
+    solver: &Solver,
+    request: &Apsp,
+    pairs: Pairs<'_>,
+    rows: Rows<'_>,
+) -> Result<Decision> {
+    let [count, _] = pairs.shape(solver.graph());
+    let (request, mine) = pairs.of_rank(world, request, count);
+    match rows {
+        Rows::Matrix(matrix) => {
+            let mut sink = FileOfRows::new(&mine, count, matrix.writes);
+            solver.decide(&request.into_sink(&mut sink))
+        }
+        Rows::Reduced(reductions) => solver.decide(&request.into_sink(reductions)),
+    }
+}
+
 /// Solves pairs of the solver's graph, which is the same on all ranks, and writes the matrix into a file, if there is one, or reduces it.
 /// `request` is what is asked for beside the sources and targets, such as an algorithm.
 ///
@@ -150,13 +181,7 @@ pub fn all_pairs(
         Rows::Reduced(reductions) => (MatrixFile::default(), Some(reductions)),
     };
     let [count, columns] = pairs.shape(solver.graph());
-    let rows = rows_of(world.rank(), world.ranks(), count);
-    let sources: Vec<VertexId> =
-        rows.iter().map(|&row| pairs.sources.map_or(row as VertexId, |sources| sources[row])).collect();
-    let mut request = request.clone().from(sources.as_slice());
-    if let Some(targets) = pairs.targets {
-        request = request.to(targets);
-    }
+    let (request, rows) = pairs.of_rank(world, request, count);
     let path = if writes { Some(path_of_all(world, file.as_ref())?) } else { None };
     let begun = |wide| Begun { rows: count as u64, columns: columns as u64, ranks: world.ranks() as u64, wide };
     let mut wide = match &path {
@@ -173,19 +198,9 @@ pub fn all_pairs(
         };
         world.agree(marked)?;
         let sink = path.as_ref().map_or(Ok(None), |path| open(path).map(Some));
-        let mut sink = FileOfRows {
-            rows: &rows,
-            count,
-            file: world.agree(sink)?,
-            partial: file.as_mut(),
-            journal: None,
-            rank: world.rank(),
-            resume,
-            resumed: 0,
-            wide,
-            began_narrow: false,
-            narrow_is_not_enough: false,
-        };
+        let (opened, partial) = (world.agree(sink)?, file.as_mut());
+        let (rank, all) = (world.rank(), FileOfRows::new(&rows, count, writes));
+        let mut sink = FileOfRows { file: opened, partial, rank, resume, wide, ..all };
         let solved = match &mut reductions {
             Some(reductions) => solver.solve(request.clone().into_sink(&mut **reductions)),
             None => solver.solve(request.clone().into_sink(&mut sink)),
@@ -204,7 +219,7 @@ pub fn all_pairs(
         let wait = start.elapsed().as_secs_f64() - seconds;
         let is_wide_here = summary.report().semiring == U32ToU64::NAME;
         // A rank without rows has no distances of either kind.
-        let (is_wide, is_narrow) = (world.any(is_wide_here), world.any(!is_wide_here && !sources.is_empty()));
+        let (is_wide, is_narrow) = (world.any(is_wide_here), world.any(!is_wide_here && !rows.is_empty()));
         if is_wide && is_narrow && path.is_some() {
             wide = true;
             continue;
@@ -293,6 +308,7 @@ struct FileOfRows<'a> {
     /// The rows of this rank, and how many there are of all ranks.
     rows: &'a [usize],
     count: usize,
+    writes: bool,
     file: Option<(PathBuf, File)>,
     /// The same file, on rank 0, which decides whether it stays if the work ends.
     partial: Option<&'a mut PartialFile>,
@@ -309,9 +325,29 @@ struct FileOfRows<'a> {
     narrow_is_not_enough: bool,
 }
 
+impl<'a> FileOfRows<'a> {
+    /// No file yet, for these rows of so many.
+    fn new(rows: &'a [usize], count: usize, writes: bool) -> Self {
+        FileOfRows {
+            rows,
+            count,
+            writes,
+            file: None,
+            partial: None,
+            journal: None,
+            rank: 0,
+            resume: false,
+            resumed: 0,
+            wide: false,
+            began_narrow: false,
+            narrow_is_not_enough: false,
+        }
+    }
+}
+
 impl RowSink for FileOfRows<'_> {
     fn plan(&self, rows: u64, columns: u64, distance_bytes: u64, plan: &mut Plan) {
-        if self.file.is_some() {
+        if self.writes {
             plan.disk("the rows of this rank", rows.saturating_mul(columns).saturating_mul(distance_bytes));
         }
     }
@@ -352,7 +388,7 @@ impl RowSink for FileOfRows<'_> {
     }
 
     fn wants_rows(&self) -> bool {
-        self.file.is_some()
+        self.writes
     }
 }
 

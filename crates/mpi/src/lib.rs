@@ -53,7 +53,7 @@ mod words;
 mod world;
 
 pub use algorithm::RankAlgorithm;
-pub use all_pairs::{AllPairs, MatrixFile, Pairs, Rows, all_pairs, same_graph};
+pub use all_pairs::{AllPairs, MatrixFile, Pairs, Rows, all_pairs, decide_rows, same_graph};
 pub use components::{RankComponents, components};
 pub use cuda_aware::CudaAware;
 pub use device::{RankDevices, RankGpu};

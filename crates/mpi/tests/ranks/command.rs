@@ -238,6 +238,20 @@ fn answers_are_printed_once() {
     assert!(output.status.success());
     assert!(out.contains("ranks        2 ranks; below is the plan of rank 0"), "{out}");
     assert!(out.contains("it fits"), "{out}");
+    for (words, beside) in [
+        ("path grid:9x9,weights=1..1 0 10", "2 ranks; below is the plan of rank 0"),
+        ("apsp grid:60x60,weights=1..9", "2 ranks, which share the rows out"),
+        ("apsp kron:8,weights=1..9 --reduce closeness", "2 ranks, which share the rows out"),
+        ("apsp dense:200", "2 ranks; below is the plan of rank 0"),
+        ("apsp grid:9x9 --algorithm floyd-warshall-2d", "2 ranks; below is the plan of rank 0"),
+    ] {
+        let words: Vec<&str> = words.split(' ').chain(["--engine", "mpi", "--plan"]).collect();
+        let (output, out, error) = output_of(&mut launch(Role::Command, 2, &words));
+        assert!(output.status.success(), "{words:?}: {error}");
+        assert!(out.contains(beside) && out.contains("it fits"), "{words:?}: {out}");
+        let (output, out, error) = output_of(launch(Role::Command, 2, &words).arg("--json"));
+        assert!(output.status.success() && out.contains("\"plan\":["), "{words:?}: {out}{error}");
+    }
     for (graph, code, fits) in [("kron:22", 0, "it fits"), ("kron:38", 3, "it does not fit")] {
         let planned = ["bfs", graph, "--source", "0", "--engine", "mpi", "--plan", "--ranks", "1024"];
         let (output, out, _) = output_of(&mut alone(&planned));
@@ -354,6 +368,8 @@ fn bad_requests_get_one_error() {
         ),
         (words_of("components grid:3x3 --strong --engine mpi"), "`--strong` is not possible with `--engine mpi`"),
         (words_of("components grid:3x3 --engine cuda"), "components are found by `cpu` or `mpi`, not by `cuda`"),
+        (words_of("apsp grid:3x3 --engine mpi --plan --ranks 4"), "`--ranks` is for `warpath bfs` and `warpath sssp`"),
+        (words_of("apsp grid:3x3 --engine mpi --reduce histogram --output x.npy"), "a reduction is written to a .csv"),
         (words_of("path grid:3x3 0 8 --k 2 --engine mpi"), "`--k` is not possible with `--engine mpi`"),
         (words_of("bench --suite peers --engine mpi"), "`--engine mpi` is for `--suite graph500`"),
     ] {

@@ -8,10 +8,10 @@ use serde::Serialize;
 use warpath::formats::{PartialFile, check_output};
 use warpath::graph::WeightKind;
 use warpath::problems::RowReductions;
-use warpath::{Apsp, Control, Engine, Error, Solver};
+use warpath::{Apsp, Control, Decision, Engine, Error, Solver};
 use warpath_mpi::{
     AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, Pairs, RankDevices, RankMessages, RankPlan, Rows, SharedMatrix,
-    Source, World, all_pairs, floyd_warshall, same_graph,
+    Source, World, all_pairs, decide_rows, floyd_warshall, same_graph,
 };
 
 use super::{Scores, reduced, refuse_matrix_of_reduction};
@@ -71,7 +71,8 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
     let (solving, devices, is_first) = (&arguments.solving, options.devices, world.rank() == 0);
     world.agree(check(arguments))?;
     world.agree(options.refuse_those_of_searches("all pairs"))?;
-    let output = arguments.output.as_deref().filter(|_| is_first);
+    let plans = solving.plan.plan;
+    let output = arguments.output.as_deref().filter(|_| is_first && !plans);
     let (of_matrix, of_table) = if arguments.reduce.is_some() { (None, output) } else { (output, None) };
     let file = world.agree(of_matrix.map(|path| create(arguments, path, control)).transpose())?;
     let table = of_table.map(|path| create_table(arguments, path, control)).transpose();
@@ -122,7 +123,11 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
     // All ranks have to decide the same.
     let is_shared = world.are_equal(is_shared.into()) && is_shared && {
         let planned = RankPlan::of_matrix(world, &source, solving.common.memory, arguments.verify)?;
-        world.total(planned.check().is_err().into()) == 0
+        let fits = world.total(planned.check().is_err().into()) == 0;
+        if plans && fits {
+            return ranks::print_plan(world, &planned, solving.common.json);
+        }
+        fits
     };
     let mut reductions = None;
     let (found, reason) = if is_shared {
@@ -133,6 +138,10 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
             Some(how) => Rows::Reduced(reductions.insert(RowReductions::new([how.into()]))),
             None => Rows::Matrix(MatrixFile { file, writes: matrix.writes, resume: arguments.resume }),
         };
+        if plans {
+            let decision = world.agree(decide_rows(world, &solver, &request, pairs, rows))?;
+            return print_plan_of_rows(world, &setup, &solver, &decision, arguments);
+        }
         (all_pairs(world, &solver, &request, pairs, rows)?, "what one machine takes for the rows of a rank")
     };
     let seconds = Times { load: load + found.load, prepare: opening, ..times_of(&found) };
@@ -143,6 +152,29 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
         print(arguments, world, answer, (seconds, reason.to_owned()), gpu.is_some())
     };
     world.agree(if is_first { print() } else { Ok(()) })
+}
+
+/// Prints the plan for the rows of rank 0, and on how many ranks that is.
+fn print_plan_of_rows(
+    world: &World,
+    setup: &Setup<'_>,
+    solver: &Solver,
+    decision: &Decision,
+    arguments: &ApspArguments,
+) -> Outcome<()> {
+    if world.rank() > 0 {
+        return world.agree(Ok(()));
+    }
+    let print = || {
+        if !arguments.solving.common.json {
+            let mut table = Table::new();
+            let on = ranks::text(world.ranks(), !decision.plan().device_items().is_empty(), RankMessages::Mpi);
+            table.row("ranks", format!("{on}, which share the rows out; below is the plan of rank 0"));
+            table.print()?;
+        }
+        setup.print_plan(solver, decision, None, |_| (), arguments.output.as_deref())
+    };
+    world.agree(print().map_err(Failure::into_error))
 }
 
 /// A number that lists of sources and targets have in common if they are equal.
@@ -202,6 +234,10 @@ fn share_matrix(
     world.agree(ranks::refuse(&arguments.graph, &others))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
     let source = ranks::source(world, &arguments.graph, common.memory, false, control)?;
+    if arguments.solving.plan.plan {
+        let planned = RankPlan::of_matrix(world, &source, common.memory, arguments.verify)?;
+        return ranks::print_plan(world, &planned, common.json);
+    }
     let (found, arcs) = floyd_warshall(world, &source, matrix)?;
     let graph = GraphFacts::new(source.vertices(), arcs, source.is_directed(), source.weight_kind().name());
     let seconds = times_of(&found);
@@ -213,10 +249,10 @@ fn share_matrix(
 
 /// An error for options that ranks do not have.
 fn check(arguments: &ApspArguments) -> Result<(), Error> {
+    ranks::refuse_absent(&arguments.solving.plan)?;
     let absent = [
         ("--layout", arguments.layout.is_some()),
         ("--successors", arguments.successors),
-        ("--plan", arguments.solving.plan.plan),
         ("--statistics", arguments.solving.statistics),
     ];
     match absent.iter().find(|(_, given)| *given) {

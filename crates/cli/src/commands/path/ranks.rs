@@ -69,6 +69,10 @@ fn on_ranks(
         parts: options.parts,
         ..Search::new(Problem::Sssp, vec![ends[0]])
     };
+    if arguments.solving.plan.plan {
+        world.agree(search.check(&source))?;
+        return ranks::print_plan(world, &search.plan(world, &source)?, arguments.solving.common.json);
+    }
     let found = search.run(world, &source)?;
     let start = Instant::now();
     let length = found.distances_of(world, &ends[1..])?[0];
@@ -94,6 +98,7 @@ fn named(world: &World, names: &Names, vertices: &[u64]) -> Outcome<Vec<String>>
 
 /// An error for options that ranks do not have.
 fn check(arguments: &PathArguments) -> Result<(), Error> {
+    ranks::refuse_absent(&arguments.solving.plan)?;
     ranks::refuse(
         &arguments.graph,
         &[
@@ -101,7 +106,6 @@ fn check(arguments: &PathArguments) -> Result<(), Error> {
             ("--output", arguments.output.is_some()),
             ("--plot", arguments.map.plot.is_some()),
             ("--coordinates", arguments.map.coordinates.is_some()),
-            ("--plan", arguments.solving.plan.plan),
             ("--statistics", arguments.solving.statistics),
             ("--threads", arguments.solving.common.threads.is_some()),
         ],

@@ -13,9 +13,7 @@ use warpath::graph::{Distances, Labels, VertexId};
 use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error, ReadOptions};
-use warpath_mpi::{
-    Failed, Found, Names, Outcome, PartFacts, Problem, RankMessages, RankPlan, Search, SharedFile, Source, World,
-};
+use warpath_mpi::{Failed, Found, Names, Outcome, PartFacts, Problem, RankMessages, Search, SharedFile, Source, World};
 
 use super::SearchCommand;
 use super::found::{EachSearch, Found as Shown};
@@ -23,7 +21,7 @@ use crate::answer::{GraphFacts, PeakBytes, Times};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
-use crate::print::{self, Available, Table};
+use crate::print::{self, Table};
 use crate::ranks::{self, Options};
 use crate::setup::{inputs, start_threads};
 use crate::vertex_lists::{for_each_name, unknown};
@@ -70,8 +68,7 @@ fn on_ranks(
     if command.solving.plan.plan {
         world.agree(search.check(&source))?;
         let planned = search.plan(world, &source)?;
-        world.agree(if is_first { print_plan(command, world, &planned) } else { Ok(()) })?;
-        return world.agree(planned.check());
+        return ranks::print_plan(world, &planned, command.solving.common.json);
     }
     let mut file = match command.search.output {
         Some(_) => Some(SharedFile::new(world, file)?),
@@ -230,26 +227,6 @@ fn create(command: &SearchCommand<'_>, path: &Path, control: &Control) -> Result
 /// The graph, turned round if that was asked for.
 fn turned<'s>(command: &SearchCommand<'_>, source: Source<'s>) -> Source<'s> {
     if command.search.reverse { source.reversed() } else { source }
-}
-
-fn print_plan(command: &SearchCommand<'_>, world: &World, planned: &RankPlan) -> Result<(), Error> {
-    let device = planned.gpu.map(|gpu| gpu.available);
-    let available = Available { memory: planned.available, device, disk: None };
-    let as_json = command.solving.common.json;
-    if !as_json {
-        let mut table = Table::new();
-        table.row(
-            "ranks",
-            format!(
-                "{}; below is the plan of rank 0",
-                ranks::text(world.ranks(), planned.gpu.is_some(), RankMessages::Mpi)
-            ),
-        );
-        table.row("most arcs", format!("{:.2} times the average", planned.imbalance));
-        table.row("most memory", format!("{} on one rank", print::bytes(planned.greatest_bytes)));
-        table.print().map_err(Failure::into_error)?;
-    }
-    print::plan(None, &planned.plan, available, as_json).map_err(Failure::into_error)
 }
 
 /// The names of the sources that are nearest to some vertices, on rank 0.
