@@ -19,6 +19,7 @@ mod all_pairs;
 mod apart;
 mod bytes;
 mod cancellable;
+mod checksum;
 mod control;
 mod cpu;
 mod cuda;

@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use warpath::graph::{Labels, StringLabels};
-use warpath::{Graph, GraphBuilder, ReadOptions};
+use warpath::{GraphBuilder, ReadOptions};
 
-use crate::launcher::{Role, alone, launch, launch_in_folders, launch_two};
+use crate::launcher::{Role, alone, launch};
 
 /// All tests with their names.
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -18,8 +18,6 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("bad_requests_get_one_error", bad_requests_get_one_error),
     ("graph500_has_the_edges_of_one_machine", graph500_has_the_edges_of_one_machine),
     ("ranks_take_gpus_if_asked", ranks_take_gpus_if_asked),
-    ("ranks_with_other_arguments_are_found", ranks_with_other_arguments_are_found),
-    ("ranks_with_other_files_are_found", ranks_with_other_files_are_found),
     ("a_rank_that_dies_ends_all", a_rank_that_dies_ends_all),
     ("a_silent_rank_ends_all", a_silent_rank_ends_all),
     ("interrupted_ranks_leave_nothing", interrupted_ranks_leave_nothing),
@@ -48,7 +46,7 @@ fn check_object(text: &str) {
 }
 
 /// Runs a command on ranks, and on one machine; both write a file, and the files are equal.
-fn compare(folder: &Path, ranks: usize, arguments: &[&str], extension: &str) {
+pub(crate) fn compare(folder: &Path, ranks: usize, arguments: &[&str], extension: &str) {
     let [one, other] = ["ranks", "alone"].map(|name| folder.join(format!("{name}.{extension}")));
     let to = |path: &Path| ["--output".to_owned(), path.display().to_string(), "--quiet".to_owned()];
     let with = |engine: &str, path: &Path| {
@@ -121,38 +119,8 @@ fn files_are_those_of_one_machine() {
     let to =
         ["bfs", "grid:30x30", "--source", "5", "--target", "99", "--target", "420", "--predecessors", "--all-rows"];
     compare(folder.path(), 2, &to, "csv");
-    compare(folder.path(), 3, &["apsp", "kron:7", "--weights", "random:1..9"], "npy");
-    for reduction in ["eccentricity", "closeness", "histogram"] {
-        let all = ["apsp", "kron:7", "--weights", "random:1..9", "--reduce", reduction];
-        compare(folder.path(), 3, &all, "csv");
-        let some = ["apsp", "crawl:500", "--sources", &list, "--targets", &list, "--reduce", reduction, "--verify"];
-        compare(folder.path(), 2, &some, "csv");
-    }
-    // Four rows, of which a rank has none.
-    compare(folder.path(), 5, &["apsp", "crawl:500", "--sources", &list, "--reduce", "closeness"], "csv");
-    compare(folder.path(), 3, &["apsp", "grid:20x20,weights=0..9", "--sources", &list, "--targets", &list], "npy");
-    compare(folder.path(), 2, &["apsp", "grid:20x20,weights=0..9", "--sources", &list], "npy");
     compare(folder.path(), 3, &["components", "kron:9"], "npy");
     compare(folder.path(), 4, &["components", "crawl:700"], "csv");
-    compare(folder.path(), 2, &["apsp", "grid:20x20", "--weights", "random:900000000..4000000000"], "npy");
-    let shared = ["--algorithm", "floyd-warshall-2d", "--verify"];
-    for (ranks, graph) in
-        [(4, "kron:7,weights=1..9"), (3, "crawl:900"), (2, "grid:20x20,weights=900000000..4000000000")]
-    {
-        // One machine has no such algorithm.
-        let [alone, together] =
-            ["alone.npy", "together.npy"].map(|name| folder.path().join(name).display().to_string());
-        let (ended, _, error) =
-            output_of(&mut launch(Role::Command, 1, &["apsp", graph, "--output", &alone, "--quiet"]));
-        assert!(ended.status.success(), "{error}");
-        let mut words = vec!["apsp", graph, "--engine", "mpi", "--output", &together, "--quiet"];
-        words.extend(shared);
-        let (ended, _, error) = output_of(&mut launch(Role::Command, ranks, &words));
-        assert!(ended.status.success(), "{graph}: {error}");
-        assert!(std::fs::read(&alone).unwrap() == std::fs::read(&together).unwrap(), "{graph}");
-    }
-    // A dense graph, of which every rank would make the whole matrix.
-    compare(folder.path(), 4, &["apsp", "dense:300", "--verify"], "npy");
     let empty = folder.path().join("empty.wpg");
     warpath::write(&GraphBuilder::new().vertices(0).build_from::<(u32, u32)>([]).expect("a graph"), &empty)
         .expect("a file");
@@ -420,42 +388,6 @@ fn ranks_take_gpus_if_asked() {
     let (output, text, error) = output_of(&mut alone(&plan));
     assert_eq!(output.status.code(), Some(0), "{error}");
     assert!(text.contains("the device"), "{text}");
-}
-
-fn ranks_with_other_arguments_are_found() {
-    let one: &[&str] = &["bfs", "grid:3x3", "--source", "0", "--engine", "mpi"];
-    let other: &[&str] = &["bfs", "grid:3x3", "--source", "1", "--engine", "mpi"];
-    let (output, _, error) = output_of(&mut launch_two((1, one), (2, other)));
-    assert_eq!(output.status.code(), Some(2), "{error}");
-    assert_eq!(error.matches("the ranks were started with different arguments").count(), 1, "{error}");
-}
-
-/// Files of one name and length, of which ranks would read parts that do not belong together.
-fn ranks_with_other_files_are_found() {
-    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
-    for (folder, weight) in folders.iter().zip([7_u32, 8]) {
-        let graph = Graph::from_edges((0..100_u32).map(|v| (v, v + 1, weight))).expect("a graph");
-        warpath::write(&graph, folder.path().join("graph.wpg")).expect("a file");
-        warpath::write(&graph, folder.path().join("graph.gr")).expect("a file");
-        let lines: String = (0..100).map(|v| format!("{v} {} {weight}\n", v + 1)).collect();
-        std::fs::write(folder.path().join("graph.txt"), lines).expect("a file");
-    }
-    let [one, other] = [0, 1].map(|index| folders[index].path());
-    for (problem, graph, message) in [
-        ("sssp", "graph.wpg", "graph.wpg: the file is another one on another host"),
-        ("sssp", "graph.txt", "graph.txt: the file is another one on another host"),
-        ("apsp", "graph.gr", "the ranks have read different graphs"),
-    ] {
-        let mut words = vec![problem, graph, "--engine", "mpi"];
-        if problem == "sssp" {
-            words.extend(["--source", "0"]);
-        }
-        let (output, _, error) = output_of(&mut launch_in_folders([one, other], &words));
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
-        assert_eq!(error.matches(message).count(), 1, "{words:?}: {error}");
-        let (output, _, error) = output_of(&mut launch_in_folders([one, one], &words));
-        assert!(output.status.success(), "{words:?}: {error}");
-    }
 }
 
 /// A search that takes some seconds, and an output that must not be there when it fails.

@@ -1,12 +1,14 @@
 //! Starts itself under `mpirun`, with several numbers of ranks on this machine.
 //!
 //! The process that `cargo test` starts is the launcher. What it starts are ranks: they either search and compare
-//! ([`searches`]), or are the command ([`command`]). `MPIRUN` names another launcher than `mpirun`.
+//! ([`searches`]), or are the command ([`command`], [`pairs`], [`others`]). `MPIRUN` names another launcher than `mpirun`.
 
 mod command;
 #[cfg(target_os = "linux")]
 mod hosts;
 mod launcher;
+mod others;
+mod pairs;
 mod searches;
 mod traffic;
 
@@ -42,7 +44,8 @@ fn launch_all() {
             println!("test {name} ... ok");
         }
     }
-    for (name, test) in command::TESTS.iter().filter(|(name, _)| wanted(name)) {
+    let of_command = command::TESTS.iter().chain(pairs::TESTS).chain(others::TESTS);
+    for (name, test) in of_command.filter(|(name, _)| wanted(name)) {
         test();
         println!("test {name} ... ok");
     }

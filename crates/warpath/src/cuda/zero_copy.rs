@@ -139,17 +139,21 @@ impl Windows {
         const GROUP: usize = self::GROUP as usize;
         let asked = parameters.get(WINDOW.name);
         let arcs = (asked.unwrap_or(WINDOW_BYTES) as u64 / bytes_of_arc).max(1);
-        let offsets = graph.csr().offsets();
-        let (mut begins, mut pieces, mut end) = (vec![[0, 0]], 0, arcs);
-        for (group, first) in (0..graph.vertices()).step_by(GROUP).enumerate() {
-            let rows = &offsets[first..=graph.vertices().min(first + GROUP)];
-            if group > 0 && rows[rows.len() - 1] > end {
-                begins.push([group as u32, pieces]);
-                end = rows[0] + arcs;
+        let (offsets, vertices) = (graph.csr().offsets(), graph.vertices());
+        let (mut groups, mut end) = (vec![0], arcs);
+        for (group, first) in (0..vertices).step_by(GROUP).enumerate().skip(1) {
+            if offsets[vertices.min(first + GROUP)] > end {
+                groups.push(group);
+                end = offsets[first] + arcs;
             }
-            pieces += rows.windows(2).map(|row| pieces_of(row[1] - row[0])).sum::<u64>() as u32;
         }
-        begins.push([graph.vertices().div_ceil(GROUP) as u32, pieces]);
+        groups.push(vertices.div_ceil(GROUP));
+        let (mut begins, mut pieces) = (vec![[0, 0]], 0);
+        for window in groups.windows(2) {
+            let [first, next] = [0, 1].map(|end| vertices.min(window[end] * GROUP));
+            pieces += piece_count(graph, first..next) as u32;
+            begins.push([window[1] as u32, pieces]);
+        }
         Windows { begins, least: if asked.is_some() { 0 } else { WORTH_A_BARRIER } }
     }
 

@@ -22,9 +22,9 @@ use rayon::prelude::*;
 
 use super::ReadOptions;
 use super::compression::{Compression, unpack};
+use crate::checksum::checksum;
 use crate::huge_pages::on_huge_pages;
 use crate::memory::{GrowingBytes, zeroed};
-use crate::problems::checksum;
 use crate::{Control, Error, InputError, Plan, Result};
 
 /// How much of an input is looked at to find its format.

@@ -25,8 +25,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::checksum::{Checksum, checksum, number};
 use super::rows::{KeptState, RowBlock, RowSink, TableShape, wrong_type};
+use crate::checksum::{Checksum, checksum, number};
 use crate::graph::{DistanceValue, Distances, with_distances};
 use crate::partial::{Partial, Place, followed, open_regular, partial_path, with_suffix};
 use crate::plan::Plan;

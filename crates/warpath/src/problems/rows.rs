@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::Report;
-use super::checksum::{checksum, checksum_of_array};
 use super::facts::{DistanceSum, Facts, RowFacts};
+use crate::checksum::{checksum, checksum_of_array};
 use crate::graph::{Distance, Distances, Graph, VertexId, Weights, with_distances, with_weights};
 use crate::plan::Plan;
 use crate::{Error, Result, parallel};

@@ -213,7 +213,7 @@ fn decide_on(
     if graph.weight_kind() != WeightKind::Unit && many_sources::are_on_host(&parameters) {
         return Err(Error::invalid("`arcs=host` is for searches without weights; `zero-copy` is for weights"));
     }
-    let reason = if algorithm.needs_metric() { in_its_order(graph, algorithm, reason)? } else { reason };
+    let mut reason = if algorithm.needs_metric() { in_its_order(graph, algorithm, reason)? } else { reason };
     if request.intermediates && !algorithm.has_intermediates() {
         return Err(on_matrix::without_intermediates(algorithm.info().name));
     }
@@ -233,7 +233,12 @@ fn decide_on(
             let state = sink.and_then(RowSink::kept_state);
             on_matrix::plan(algorithm, &parameters, solver, &table, state.as_ref(), &mut plan)?;
         }
-        Algorithm::BySearches(algorithm) => by_searches::plan(algorithm, &parameters, solver, &table, &mut plan),
+        Algorithm::BySearches(algorithm) => {
+            let layout = by_searches::plan(algorithm, &parameters, solver, &table, &mut plan);
+            if !layout.is_empty() {
+                reason = format!("{reason}; as `{layout}`, since devices have too little memory for more");
+            }
+        }
         Algorithm::Cpu(algorithm) => {
             table.plan_on_cpu(algorithm, request, solver, &mut plan, sink.is_none());
             if algorithm.needs_metric() {

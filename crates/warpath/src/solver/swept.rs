@@ -18,7 +18,7 @@ use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::{Distances, VertexId, WeightKind};
 use crate::hierarchy::bytes_of_sweep;
 use crate::problems::{Report, Seconds, ShortestPathTree};
-use crate::{Error, Plan, Result, memory};
+use crate::{Error, Plan, Result, available_memory, memory};
 
 /// Bytes of a distance, at most.
 const DISTANCE: u64 = 8;
@@ -98,6 +98,7 @@ impl SweepsOnDevice {
         // The hierarchy may be larger than was expected.
         let (rows, parameters, plan) = fitting(solver, self.unweighted, self.rows, available);
         plan.check_device(available)?;
+        check_host(&plan)?;
         let mut state = solver.device();
         let device = state.device(&solver.engine)?;
         let mut swept = Swept {
@@ -147,6 +148,15 @@ impl SweepsOnDevice {
     }
 }
 
+/// An error unless the host has room for what the device leaves to it.
+fn check_host(plan: &Plan) -> Result<()> {
+    let (needed, available) = (plan.memory_bytes(), available_memory());
+    if needed <= available {
+        return Ok(());
+    }
+    Err(Error::OutOfMemory { what: "shortcuts in pinned memory".into(), needed, available })
+}
+
 /// The distances of a row.
 fn read_row(found: RowsOnDevice<'_>, row: u64, semiring: DeviceSemiring, vertices: usize) -> Result<Distances> {
     let row = found.words.part(row * found.stride * semiring.words(), vertices as u64 * semiring.words());
@@ -162,11 +172,16 @@ fn fitting(solver: &Solver, unweighted: bool, most: u64, available: u64) -> (u64
     /// So many rows are as good as more.
     const ENOUGH: u64 = 64;
     let widest = if wide_may_be_needed(solver, unweighted) { DeviceSemiring::Wide } else { DeviceSemiring::Narrow };
+    let on_host = available_memory();
     let mut last = Parameters::default();
-    for parameters in ALGORITHM.layouts(solver.graph.weight_kind(), &last) {
+    for (index, (_, parameters)) in ALGORITHM.layouts(solver.graph.weight_kind(), &last).into_iter().enumerate() {
+        let plan_of = |rows| (ALGORITHM.plan)(&task(solver, widest, &parameters, rows));
+        if index > 0 && plan_of(1).memory_bytes() > on_host {
+            break;
+        }
         let mut rows = most;
         while rows >= most.min(ENOUGH) {
-            let plan = (ALGORITHM.plan)(&task(solver, widest, &parameters, rows));
+            let plan = plan_of(rows);
             if plan.device_bytes() <= available {
                 return (rows, parameters, plan);
             }
@@ -406,7 +421,8 @@ mod tests {
                 let builder = Solver::builder(graph.clone()).threads(2).device(device.clone());
                 let solver = limit.into_iter().fold(builder, |builder, limit| builder.memory(limit)).open().unwrap();
                 let decision = solver.decide_each(&search(), &sources).unwrap();
-                let on_host = decision.plan().memory_items().iter().any(|item| item.what.contains("pinned"));
+                let on_host =
+                    decision.plan().memory_items().iter().any(|item| item.what == "shortcuts in pinned memory");
                 (decision.plan().device_bytes(), sums(&solver), on_host)
             };
             let (all, expected, _) = bytes(None);

@@ -326,7 +326,7 @@ fn print(
         };
         return print::json(&answer).map_err(Failure::into_error);
     }
-    if common.quiet {
+    if common.quiet || arguments.output.as_deref().is_some_and(|path| path.as_os_str() == "-") {
         return Ok(());
     }
     let mut table = Table::new();

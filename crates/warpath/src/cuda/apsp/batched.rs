@@ -73,11 +73,13 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     needs_metric: false,
     targets_alone: false,
     facts_alone: None,
-    layouts: |kind| match kind {
-        WeightKind::Unit => &["batched", "batched:arcs=host"],
+    layouts: |kind, set| match kind {
+        // Blocks of their own have their arcs on the device.
+        WeightKind::Unit if set.word(DISTANCES.name).is_none() => &["batched", "batched:arcs=host"],
         _ => &["batched"],
     },
     few_rows: 8,
+    searches_at_start: false,
     batch_bytes: BATCH_BYTES,
     plan,
     prepare,

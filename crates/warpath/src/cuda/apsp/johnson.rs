@@ -21,6 +21,6 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         negative_weights: true,
         ..batched::ALGORITHM.info
     },
-    layouts: |_| &["johnson"],
+    layouts: |_, _| &["johnson"],
     ..batched::ALGORITHM
 };

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use super::batched::ROWS;
 use super::rows::RowsOnDevice;
 use super::searches::{BATCH_BYTES, Finished, Searches, SearchesAlgorithm, SearchesTask};
-use crate::algorithms::{AlgorithmInfo, Parameters, Statistics, add_counters};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values, add_counters};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Event};
@@ -58,8 +58,9 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     needs_metric: false,
     targets_alone: false,
     facts_alone: None,
-    layouts: |_| &["repeated-sssp"],
+    layouts: |_, _| &["repeated-sssp"],
     few_rows: 1,
+    searches_at_start: true,
     batch_bytes: BATCH_BYTES,
     plan: |task| plan(&mask::ALGORITHM, task, task.parameters),
     prepare: |device, task| prepare(&mask::ALGORITHM, device, task, task.parameters),
@@ -75,7 +76,7 @@ pub(crate) const NEAR_FAR: SearchesAlgorithm = SearchesAlgorithm {
         ..near_far::ALGORITHM.info
     },
     semirings: near_far::ALGORITHM.semirings,
-    layouts: |_| &["near-far"],
+    layouts: |_, _| &["near-far"],
     plan: |task| plan(&near_far::ALGORITHM, task, &Parameters::default()),
     prepare: |device, task| prepare(&near_far::ALGORITHM, device, task, &Parameters::default()),
     ..ALGORITHM
@@ -89,9 +90,9 @@ pub(crate) const ZERO_COPY: SearchesAlgorithm = SearchesAlgorithm {
         summary: "one source after another; arcs stay in the host's memory: for graphs larger than the device's memory",
         parameters: &[
             ROWS,
-            OFFSETS,
+            Parameter { values: Values::Or(&OFFSETS.values, IF_THERE_IS_ROOM), ..OFFSETS },
             WINDOW,
-            SHORT_ROWS,
+            Parameter { values: Values::Or(&SHORT_ROWS.values, AS_LONG_AS_THERE_IS_ROOM), ..SHORT_ROWS },
             zero_copy::DELTA,
             zero_copy::BATCH_OF_ARCS,
             zero_copy::THREADS,
@@ -100,7 +101,7 @@ pub(crate) const ZERO_COPY: SearchesAlgorithm = SearchesAlgorithm {
         ..zero_copy::ALGORITHM.info
     },
     semirings: zero_copy::ALGORITHM.semirings,
-    layouts: |_| zero_copy::LAYOUTS_OF_TABLES,
+    layouts: |_, _| zero_copy::LAYOUTS_OF_TABLES,
     plan: |task| plan(&zero_copy::ALGORITHM, task, &zero_copy::in_one_semiring(task.semiring, task.parameters)),
     prepare: |device, task| {
         let parameters = zero_copy::in_one_semiring(task.semiring, task.parameters);
@@ -108,6 +109,9 @@ pub(crate) const ZERO_COPY: SearchesAlgorithm = SearchesAlgorithm {
     },
     ..ALGORITHM
 };
+
+const IF_THERE_IS_ROOM: Unset = Unset::InWords(|| "device if there is room".into());
+const AS_LONG_AS_THERE_IS_ROOM: Unset = Unset::InWords(|| "as long ones as there is room for".into());
 
 fn plan(search: &SsspAlgorithm, task: &SearchesTask<'_>, parameters: &Parameters) -> Plan {
     let mut plan = (search.plan)(task.graph, parameters);

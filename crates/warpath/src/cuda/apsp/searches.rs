@@ -60,9 +60,11 @@ pub(crate) struct SearchesAlgorithm {
     /// Whether it can gather facts about rows without making rows of all vertices, and how much less memory a row takes then.
     pub(crate) facts_alone: Option<u64>,
     /// This algorithm with ever less on the device: the first is taken that has room for a batch of `few_rows`.
-    pub(crate) layouts: fn(WeightKind) -> &'static [&'static str],
+    pub(crate) layouts: fn(WeightKind, &Parameters) -> &'static [&'static str],
     /// If a batch has room for fewer rows, it pays to leave more to the host.
     pub(crate) few_rows: u64,
+    /// Whether it searches as a batch is begun, so that nothing else goes on meanwhile.
+    pub(crate) searches_at_start: bool,
     /// Bytes of the rows of a batch at most, unless the caller sets their number.
     pub(crate) batch_bytes: u64,
     /// What it takes, the graph included.
@@ -103,15 +105,16 @@ pub(crate) struct Finished {
 }
 
 impl SearchesAlgorithm {
-    /// The parameters of its layouts for weights of this type, with those that the caller set. If some layout has one of these, the
+    /// Its layouts for weights of this type, and their parameters with those that the caller set. If some layout has one of these, the
     /// caller has chosen.
-    pub(crate) fn layouts(&self, kind: WeightKind, set: &Parameters) -> Vec<Parameters> {
-        let layouts = (self.layouts)(kind).iter();
-        let layouts: Vec<Parameters> = layouts.filter_map(|layout| self.info.parameters_in(layout).ok()).collect();
-        if layouts.is_empty() || layouts.iter().any(|layout| set.overlaps(layout)) {
-            return vec![set.clone()];
+    pub(crate) fn layouts(&self, kind: WeightKind, set: &Parameters) -> Vec<(&'static str, Parameters)> {
+        let layouts = (self.layouts)(kind, set).iter();
+        let parsed = layouts.filter_map(|&layout| self.info.parameters_in(layout).ok().map(|parsed| (layout, parsed)));
+        let layouts: Vec<(&str, Parameters)> = parsed.collect();
+        if layouts.is_empty() || layouts.iter().any(|(_, layout)| set.overlaps(layout)) {
+            return vec![(self.info.name, set.clone())];
         }
-        layouts.into_iter().map(|layout| set.clone().or(&layout)).collect()
+        layouts.into_iter().map(|(layout, parsed)| (layout, set.clone().or(&parsed))).collect()
     }
 
     /// An error unless it has this semiring.

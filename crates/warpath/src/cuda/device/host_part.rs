@@ -12,11 +12,16 @@ use crate::cuda::kernel_header::DevicePtr;
 use crate::huge_pages::on_huge_pages;
 use crate::{Result, memory};
 
+/// As long, and as aligned, as the widest type that kernels read from memory of the host.
+#[derive(Debug, Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C, align(32))]
+struct Wide([u64; 4]);
+
 /// An array in pinned memory of the host, such as a part of a matrix.
 #[derive(Debug)]
 pub(in crate::cuda) struct HostPart {
-    /// As long as the widest loads of kernels, which have to be aligned. The last one may be more than the array.
-    words: Vec<u128>,
+    /// The last one may be more than the array.
+    words: Vec<Wide>,
     bytes: usize,
     device: Arc<dyn Device>,
 }
@@ -30,8 +35,8 @@ impl HostPart {
         bytes: u64,
         fill: impl FnOnce(&mut [u64]) -> Result<()>,
     ) -> Result<Self> {
-        let length = bytes.div_ceil(size_of::<u128>() as u64).max(1) as usize;
-        let mut words: Vec<u128> = on_huge_pages(memory::zeroed(what, length)?);
+        let length = bytes.div_ceil(size_of::<Wide>() as u64).max(1) as usize;
+        let mut words: Vec<Wide> = on_huge_pages(memory::zeroed(what, length)?);
         let bytes = bytes.next_multiple_of(size_of::<u64>() as u64) as usize;
         fill(&mut bytemuck::cast_slice_mut(&mut words)[..bytes / size_of::<u64>()])?;
         // SAFETY: the memory lives as long as the part, which unpins it.
@@ -66,7 +71,7 @@ impl HostPart {
 
     /// Its cells, which no device is writing to.
     pub(in crate::cuda) fn cells<T: Pod>(&self) -> &[T] {
-        bytemuck::cast_slice(&bytemuck::cast_slice::<u128, u8>(&self.words)[..self.bytes])
+        bytemuck::cast_slice(&bytemuck::cast_slice::<Wide, u8>(&self.words)[..self.bytes])
     }
 }
 
@@ -74,13 +79,13 @@ impl HostPart {
     /// Its cells, which no device uses.
     pub(in crate::cuda) fn cells_mut<T: Pod>(&mut self) -> &mut [T] {
         let bytes = self.bytes;
-        bytemuck::cast_slice_mut(&mut bytemuck::cast_slice_mut::<u128, u8>(&mut self.words)[..bytes])
+        bytemuck::cast_slice_mut(&mut bytemuck::cast_slice_mut::<Wide, u8>(&mut self.words)[..bytes])
     }
 }
 
 impl Drop for HostPart {
     fn drop(&mut self) {
-        // SAFETY: it was pinned by this device. All devices are done with it: a matrix waits for them before its parts go.
+        // SAFETY: it was pinned by this device. All devices are done with it: who has parts waits for them before the parts go.
         unsafe { self.device.unpin(self.words.as_mut_ptr().cast()) }
     }
 }

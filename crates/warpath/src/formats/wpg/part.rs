@@ -6,10 +6,10 @@ use super::read::{copy_sections, damaged, read_header, read_names, zeros};
 use super::{
     CHECKSUMS, DIRECTED, Header, MAGIC, NAMES, OFFSETS, STRINGS, Section, TARGETS, TEXT, WEIGHT_KINDS, WEIGHTS,
 };
+use crate::checksum::checksum;
 use crate::formats::row_range::RowRange;
 use crate::formats::{Opened, about};
 use crate::graph::{Labels, VertexId, WeightKind, Weights};
-use crate::problems::checksum;
 use crate::{Control, Error, InputError, Result, memory};
 
 /// A `.wpg` file of which rows are read one range at a time. Every block that is read is compared with its checksum.

@@ -33,7 +33,7 @@ use crate::graph::{Csr, Distance, DistanceValue, Graph, I32ToI64, Labels, Vertex
 use crate::plan::Plan;
 use crate::problems::{DistanceSum, RowFacts, Seconds};
 use crate::solver::Solver;
-use crate::{Engine, Error, Result, memory};
+use crate::{Engine, Error, Result, available_memory, memory};
 
 impl Table {
     /// The targets, if rows have no other columns. Potentials are those of vertices.
@@ -85,25 +85,36 @@ pub(super) fn widest_batch(
     let [narrowest, wider @ ..] = table.semirings_of_searches(graph.weight_kind()) else {
         unreachable!("searches have a semiring for each type of weights")
     };
-    let larger = |a: Batch, b: Batch| if b.plan.device_bytes() >= a.plan.device_bytes() { b } else { a };
     wider.iter().map(|&semiring| of(semiring)).fold(of(*narrowest), larger)
 }
 
-/// Adds the memory that the algorithm takes.
+/// The batch that takes more of the device, with the memory of the one that takes more of the host: a wider semiring may leave more to it.
+fn larger(one: Batch, other: Batch) -> Batch {
+    let (more, less) = if other.plan.device_bytes() >= one.plan.device_bytes() { (other, one) } else { (one, other) };
+    if less.plan.memory_bytes() <= more.plan.memory_bytes() {
+        return more;
+    }
+    let mut plan = Plan::new();
+    more.plan.device_items().iter().for_each(|item| plan.device(item.what.clone(), item.bytes));
+    less.plan.memory_items().iter().for_each(|item| plan.memory(item.what.clone(), item.bytes));
+    Batch { plan, layout: less.layout, parameters: less.parameters, ..more }
+}
+
+/// Adds the memory that the algorithm takes; returns the layout, if it leaves something to the host.
 pub(super) fn plan(
     algorithm: &SearchesAlgorithm,
     parameters: &Parameters,
     solver: &Solver,
     table: &Table,
     plan: &mut Plan,
-) {
+) -> String {
     let graph = &*solver.graph;
     if graph.vertices() == 0 {
-        return;
+        return String::new();
     }
     // Without a device nobody knows how much fits.
     let available = solver.allowed_on_each_of(table.devices()).unwrap_or(u64::MAX);
-    let Batch { parameters, plan: planned, .. } = widest_batch(algorithm, parameters, solver, table, available);
+    let Batch { parameters, plan: planned, layout, .. } = widest_batch(algorithm, parameters, solver, table, available);
     for item in planned.device_items() {
         plan.device(item.what.clone(), item.bytes);
     }
@@ -120,6 +131,7 @@ pub(super) fn plan(
         let (vertices, arcs) = (graph.vertices() as u64, graph.arcs() as u64);
         plan.memory("potentials, and weights that they have changed", 16 * vertices + 8 * arcs);
     }
+    layout
 }
 
 /// Runs an algorithm into `output`.
@@ -196,7 +208,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
         let task = self.task;
         let columns = task.columns();
         let hierarchy = task.metric.map(|metric| metric.hierarchy());
-        let Batch { rows, parameters, plan } = Batch::of(
+        let Batch { rows, parameters, plan, .. } = Batch::of(
             self.algorithm,
             task.parameters,
             task.graph,
@@ -206,6 +218,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             (self.devices.len(), self.available),
         );
         plan.check_device(self.available)?;
+        plan.check(available_memory() / self.devices.len() as u64)?;
         self.ran.device_bytes = self.ran.device_bytes.max(plan.device_bytes());
         let first = self.done;
         let (matrix, mut sink) = match &mut self.output {

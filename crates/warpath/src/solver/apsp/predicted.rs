@@ -284,7 +284,8 @@ pub(super) fn candidate(
                     (on_device(&algorithm.info, &batch.parameters, solver, table), batch.plan)
                 }
             };
-            (there / COPYING + work.max(back), plan)
+            let all = if algorithm.searches_at_start { work + back } else { work.max(back) };
+            (there / COPYING + all, plan)
         }
     };
     Candidate { algorithm, seconds, bytes: plan.device_bytes() }

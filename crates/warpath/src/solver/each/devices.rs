@@ -247,6 +247,18 @@ mod tests {
         }
     }
 
+    /// With as many arcs as it takes for a device to derive predecessors.
+    #[test]
+    fn trees_of_many_arcs_are_those_of_the_cpu() {
+        let graph = generate("uniform:10,edges-per-vertex=12,weights=0..9").unwrap();
+        assert!(graph.arcs() > 1 << 14);
+        for devices in several(2, 8) {
+            let search = |search: Sssp| search.algorithm("many-sources:blocks=2,threads=32");
+            agree_with_the_cpu(&devices, &graph, &Sssp::from(0), search, 9);
+            agree_with_the_cpu(&devices, &graph, &Sssp::from(0).within(4_u64), search, 5);
+        }
+    }
+
     #[test]
     fn one_share_needs_one_device_and_all_count_in_the_plan() {
         let graph = generate("roads:150,weights=1..9").unwrap();

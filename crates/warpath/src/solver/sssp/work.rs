@@ -154,9 +154,12 @@ impl Sssp {
         let start = Instant::now();
         let distances = search.found_from(L::ON_DEVICE, located.place)?.read::<L>()?;
         report.seconds.download = start.elapsed().as_secs_f64();
+        /// Fewer arcs take the host less than the launches.
+        const FEW_ARCS: usize = 1 << 14;
         let derivation = search.derivation_from(L::ON_DEVICE, located.place)?;
         let derive = || derived::<L>(solver, &derivation, &checked, &distances, &mut report.seconds);
-        let predecessors = (!self.distances_only).then(derive).transpose()?;
+        let on_device = !self.distances_only && solver.graph.arcs() >= FEW_ARCS && !located.out_of_range;
+        let predecessors = on_device.then(derive).transpose()?;
         let found = SearchOutcome { distances, predecessors, out_of_range: located.out_of_range, report };
         self.tree(solver, &solver.team, adjacency, checked, found)
     }

@@ -157,7 +157,11 @@ impl Arrays {
     pub(super) fn take_host_memory(&mut self, device: &Arc<dyn Device>, sizes: &Sizes) -> Result<()> {
         let mut host = Vec::new();
         for array in self.on_host(sizes) {
-            let part = HostPart::new(device, "shortcuts in pinned memory", 4 * array.length(), |_| Ok(()))?;
+            let part = HostPart::new(device, "shortcuts in pinned memory", 4 * array.length(), |words| {
+                // The system hands out pages as they are written, to all threads at once.
+                parallel::for_each_chunk(words, 1 << 16, |_, words| words.fill(0));
+                Ok(())
+            })?;
             *array = DeviceSlice::new(part.address(), array.length());
             host.push(part);
         }

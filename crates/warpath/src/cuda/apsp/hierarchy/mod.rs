@@ -101,8 +101,9 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
     needs_metric: true,
     targets_alone: true,
     facts_alone: Some(FACTS_SHARE),
-    layouts: |_| &["hierarchy", "hierarchy:shortcuts=fronts", "hierarchy:shortcuts=host"],
+    layouts: |_, _| &["hierarchy", "hierarchy:shortcuts=fronts", "hierarchy:shortcuts=host"],
     few_rows: 32,
+    searches_at_start: false,
     batch_bytes: GREAT_BATCH_BYTES,
     plan: |task| {
         // What has no room on the host is refused when it is prepared.

@@ -6,6 +6,7 @@ use crate::cuda::apsp::searches::{BATCH_BYTES, SearchesAlgorithm, SearchesTask};
 use crate::cuda::sssp::DeviceSemiring;
 use crate::graph::Graph;
 use crate::hierarchy::Hierarchy;
+use crate::memory::available_memory;
 use crate::plan::Plan;
 use crate::solver::apsp::table::Table;
 
@@ -28,12 +29,16 @@ pub(super) fn even_share(all: u64, devices: u64, most: u64) -> u64 {
 pub(in crate::solver::apsp) struct Batch {
     pub(in crate::solver::apsp) rows: u64,
     pub(in crate::solver::apsp) parameters: Parameters,
+    /// What is on the device, as one of the algorithm's layouts says it; empty for the first.
+    pub(in crate::solver::apsp) layout: String,
     pub(in crate::solver::apsp) plan: Plan,
+    /// How many rows fit, before they are shared out evenly; `None` if not even one does.
+    pub(super) fitting: Option<u64>,
 }
 
 impl Batch {
     /// As many rows as are asked for, or else as each of so many devices has its share of and fit this memory, but at least one. If too few fit to be worth a
-    /// batch, an algorithm that can leave something to the host does so, unless the caller has said where that is to be.
+    /// batch, an algorithm that can leave something to the host does so, if the host has room for it, and unless the caller has said where that is to be.
     pub(super) fn of(
         algorithm: &SearchesAlgorithm,
         parameters: &Parameters,
@@ -45,23 +50,24 @@ impl Batch {
     ) -> Self {
         let few = algorithm.few_rows.min(table.sources.len().div_ceil(devices) as u64);
         let few = if parameters.get(ROWS.name).is_some() { 1 } else { few };
-        let mut best: Option<(Option<u64>, Batch)> = None;
-        for parameters in algorithm.layouts(graph.weight_kind(), parameters) {
-            let room = (devices, available);
-            let batch = Self::with(algorithm, parameters, graph, table, semiring, hierarchy, room);
-            let rows = (batch.plan.device_bytes() <= available).then_some(batch.rows);
-            // What does not fit has none.
-            if best.as_ref().is_none_or(|(most, _)| rows > *most || most.is_none()) {
-                best = Some((rows, batch));
-            }
-            if rows >= Some(few) {
+        let room = (devices, available);
+        let [first, others @ ..] = &algorithm.layouts(graph.weight_kind(), parameters)[..] else {
+            return Self::with(algorithm, parameters.clone(), graph, table, semiring, hierarchy, room);
+        };
+        let mut best = Self::with(algorithm, first.1.clone(), graph, table, semiring, hierarchy, room);
+        for (layout, parameters) in others {
+            if best.fitting >= Some(few) {
                 break;
             }
+            let batch = Self::with(algorithm, parameters.clone(), graph, table, semiring, hierarchy, room);
+            // What fits nowhere is refused with the least that it would take.
+            let is_better = batch.fitting > best.fitting || best.fitting.is_none();
+            let on_host = batch.plan.memory_bytes().saturating_mul(devices as u64);
+            if is_better && on_host <= available_memory() {
+                best = Batch { layout: (*layout).to_owned(), ..batch };
+            }
         }
-        match best {
-            Some((_, batch)) => batch,
-            None => Self::with(algorithm, parameters.clone(), graph, table, semiring, hierarchy, (devices, available)),
-        }
+        best
     }
 
     fn with(
@@ -78,7 +84,6 @@ impl Batch {
         let facts = table.facts_alone(algorithm);
         let share = if facts { algorithm.facts_alone.unwrap_or(1) } else { 1 };
         let row_bytes = (columns * 4 * semiring.words() / share).max(1);
-        let asked = parameters.get(ROWS.name).map(|rows| rows as u64);
         let most = (table.sources.len().div_ceil(devices) as u64).max(1);
         // There is more than the rows.
         let batch_bytes = (available / 8).clamp(BATCH_BYTES, algorithm.batch_bytes);
@@ -92,25 +97,43 @@ impl Batch {
             }
             plan
         };
-        if let Some(rows) = asked {
-            let rows = rows.clamp(1, most);
-            let plan = plan_of(rows);
-            return Batch { rows, parameters, plan };
+        let asked = parameters.get(ROWS.name).map(|rows| (rows as u64).clamp(1, most));
+        let usual = (batch_bytes / row_bytes).clamp(WORTH_A_BATCH, MOST_ROWS).min(most);
+        let (rows, mut plan) = match asked {
+            Some(rows) => (rows, plan_of(rows)),
+            None => as_many_as_fit(usual, most, available, plan_of),
+        };
+        let fitting = (plan.device_bytes() <= available).then_some(rows);
+        let even = even_share(table.sources.len() as u64, devices as u64, rows);
+        let rows = if asked.is_none() && even != rows {
+            plan = plan_of(even);
+            even
+        } else {
+            rows
+        };
+        Batch { rows, parameters, layout: String::new(), plan, fitting }
+    }
+}
+
+/// As many rows as fit the memory, up to this `usual` number, and their plan; one, if none fits. All that are wanted are `most`.
+fn as_many_as_fit(usual: u64, most: u64, available: u64, plan_of: impl Fn(u64) -> Plan) -> (u64, Plan) {
+    // Searches that share their reads are best if they fill whole words.
+    let whole_words = |rows: u64| if rows > WORTH_A_BATCH && rows < most { rows - rows % WORTH_A_BATCH } else { rows };
+    let mut rows = whole_words(usual);
+    let mut plan = plan_of(rows);
+    if plan.device_bytes() <= available || rows == 1 {
+        return (rows, plan);
+    }
+    let one = plan_of(1);
+    let Some(left) = available.checked_sub(one.device_bytes()) else { return (1, one) };
+    // Rows take about as much each.
+    let each = (plan.device_bytes().saturating_sub(one.device_bytes()) / (rows - 1)).max(1);
+    rows = whole_words((1 + left / each).min(rows - 1));
+    loop {
+        plan = plan_of(rows);
+        if plan.device_bytes() <= available || rows == 1 {
+            return (rows, plan);
         }
-        let mut rows = (batch_bytes / row_bytes).clamp(WORTH_A_BATCH, MOST_ROWS).min(most);
-        loop {
-            // Searches that share their reads are best if they fill whole words.
-            if rows > WORTH_A_BATCH && rows < most {
-                rows -= rows % WORTH_A_BATCH;
-            }
-            let plan = plan_of(rows);
-            if plan.device_bytes() <= available || rows == 1 {
-                let even = even_share(table.sources.len() as u64, devices as u64, rows);
-                let plan = if even == rows { plan } else { plan_of(even) };
-                return Batch { rows: even, parameters, plan };
-            }
-            // If no row fits, nobody needs to know it of more.
-            rows = if plan_of(1).device_bytes() <= available { rows / 2 } else { 1 };
-        }
+        rows = whole_words((rows - rows.div_ceil(16)).max(1));
     }
 }

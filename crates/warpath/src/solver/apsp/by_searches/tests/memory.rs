@@ -69,7 +69,7 @@ fn arcs_that_do_not_fit_the_device_stay_on_the_host() {
             let chosen = solver.decide(&Apsp::all().from(sources.clone())).unwrap();
             assert_eq!(chosen.algorithm(), "batched");
             assert!(
-                chosen.plan().memory_items().iter().any(|item| item.what.contains("pinned")),
+                chosen.plan().memory_items().iter().any(|item| item.what == "ends of the arcs in pinned memory"),
                 "{:?}",
                 chosen.plan()
             );
@@ -146,7 +146,7 @@ fn shortcuts_that_do_not_fit_the_device_stay_on_the_host() {
                 solver.metric().unwrap();
                 let chosen = solver.decide(&request()).unwrap();
                 assert!(
-                    chosen.plan().memory_items().iter().any(|item| item.what.contains("pinned")),
+                    chosen.plan().memory_items().iter().any(|item| item.what == "shortcuts in pinned memory"),
                     "{:?}",
                     chosen.plan()
                 );

@@ -21,7 +21,7 @@ pub(crate) fn checksum_of_array(bytes: &[u8]) -> u64 {
 /// A fast 64-bit hash of bytes that come piece by piece: four lanes of multiply and rotate over 32 bytes at a time,
 /// then the rest and the length. It guards against accidents, not against malice.
 #[derive(Debug)]
-pub(super) struct Checksum {
+pub(crate) struct Checksum {
     lanes: [u64; 4],
     /// Bytes that wait to fill a chunk.
     rest: [u8; Self::CHUNK],
@@ -42,7 +42,7 @@ impl Checksum {
         (state ^ word.wrapping_mul(PRIME)).rotate_left(29).wrapping_mul(PRIME)
     }
 
-    pub(super) fn add(&mut self, mut bytes: &[u8]) {
+    pub(crate) fn add(&mut self, mut bytes: &[u8]) {
         let waiting = (self.length % Self::CHUNK as u64) as usize;
         self.length += bytes.len() as u64;
         if waiting > 0 {
@@ -66,7 +66,7 @@ impl Checksum {
         }
     }
 
-    pub(super) fn get(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         let mut lanes = self.lanes;
         for word in self.rest[..(self.length % Self::CHUNK as u64) as usize].chunks(8) {
             lanes[0] = Self::mix(lanes[0], number(word));
@@ -76,7 +76,7 @@ impl Checksum {
 }
 
 /// The little-endian number at the front of `bytes`.
-pub(super) fn number(bytes: &[u8]) -> u64 {
+pub(crate) fn number(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
         Some(&whole) => u64::from_le_bytes(whole),
         None => bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)),
