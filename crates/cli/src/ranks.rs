@@ -4,11 +4,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::time::Duration;
 
+use serde::Serialize;
 use warpath::formats::{PartialFile, StoredRows};
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::{Control, Error, ReadOptions};
 use warpath_mpi::{
-    DEFAULT_TIMEOUT, Failed, Outcome, Parts, RankDevices, RankMessages, RankPlan, Source, Weighting, World,
+    DEFAULT_TIMEOUT, Failed, Outcome, Parts, RankDevices, RankMessages, RankPlan, RankSeconds, Source, Weighting, World,
 };
 
 use crate::arguments::{GraphArguments, PlanArguments, ShowProgress};
@@ -121,10 +122,64 @@ pub(crate) fn text(count: usize, on_gpus: bool, carried_by: RankMessages) -> Str
     }
 }
 
+/// Where the time of all ranks went, as JSON has it.
+#[derive(Debug, Serialize)]
+pub(crate) struct SecondsOfRanks {
+    /// On average.
+    mean_seconds: Split,
+    /// The rank that computed longest.
+    slowest: Slowest,
+}
+
+/// The seconds of a rank.
+#[derive(Debug, Default, Clone, Copy, Serialize)]
+struct Split {
+    compute: f64,
+    exchange: f64,
+    wait: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Slowest {
+    rank: usize,
+    #[serde(flatten)]
+    seconds: Split,
+}
+
+impl SecondsOfRanks {
+    /// Of these ranks.
+    pub(crate) fn of(all: &[RankSeconds]) -> Self {
+        let split = |&RankSeconds { compute, exchange, wait }: &RankSeconds| Split { compute, exchange, wait };
+        let mean = |of: fn(&RankSeconds) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+        let compute_longer = |(_, a): &(usize, Split), (_, b): &(usize, Split)| a.compute.total_cmp(&b.compute);
+        let (rank, seconds) = all.iter().map(split).enumerate().max_by(compute_longer).unwrap_or_default();
+        SecondsOfRanks {
+            mean_seconds: Split {
+                compute: mean(|seconds| seconds.compute),
+                exchange: mean(|seconds| seconds.exchange),
+                wait: mean(|seconds| seconds.wait),
+            },
+            slowest: Slowest { rank, seconds },
+        }
+    }
+
+    /// Of all ranks, where this one has such seconds.
+    pub(crate) fn gather(world: &World, mine: RankSeconds) -> Outcome<Self> {
+        mine.of_all(world).map(|all| Self::of(&all))
+    }
+
+    /// The slowest rank in words.
+    pub(crate) fn slowest(&self) -> String {
+        let Slowest { rank, seconds: Split { compute, exchange, wait } } = self.slowest;
+        let [compute, exchange, wait] = [compute, exchange, wait].map(print::seconds);
+        format!("rank {rank}: compute {compute}, exchange {exchange}, wait {wait}")
+    }
+}
+
 /// An error if the plan of ranks is asked for that are not there, by a command that has none.
 pub(crate) fn refuse_absent(plan: &PlanArguments) -> Result<(), Error> {
     match plan.ranks {
-        Some(_) => Err(Error::invalid("`--ranks` is for `warpath bfs` and `warpath sssp`")),
+        Some(_) => Err(Error::invalid("`--ranks` is for `warpath bfs`, `sssp` and `apsp`")),
         None => Ok(()),
     }
 }

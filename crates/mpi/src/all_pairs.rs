@@ -10,7 +10,8 @@
 //! Some sources and targets make a table in place of a matrix. What is reduced from rows, such as eccentricities, each rank has of its own,
 //! and then all add it up.
 //!
-//! Ranks that have done their share wait for the others for any time: nothing ends the run if one of those falls silent.
+//! Ranks that have done their share wait for the others four times as long as that took, and then the timeout. Where rows are resumed, some may
+//! have far more to do than others, and ranks wait for any time.
 //!
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
 
@@ -29,7 +30,7 @@ use crate::journal::{Begun, Journal};
 use crate::matrix_file::{distance_bytes, header, open, write_header};
 use crate::output::path_of_all;
 use crate::words::{pull, push};
-use crate::world::{Outcome, Reduction, World};
+use crate::world::{Outcome, Reduction, Traffic, World};
 
 /// Distances between all pairs, or some, of all ranks together.
 #[derive(Debug, Clone)]
@@ -56,7 +57,11 @@ pub struct AllPairs {
     pub verify: f64,
     /// written.
     pub write: f64,
-    /// Seconds that this rank waited for the others.
+    /// What this rank sent while it solved.
+    pub traffic: Traffic,
+    /// Seconds that this rank worked on it, and
+    pub compute: f64,
+    /// waited for the others.
     pub wait: f64,
 }
 
@@ -188,7 +193,7 @@ pub fn all_pairs(
         Some(path) if resume => left_wide(world, path, begun(false))?,
         _ => false,
     };
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), world.traffic());
     loop {
         let marked = match &path {
             Some(path) if world.rank() == 0 => {
@@ -205,12 +210,14 @@ pub fn all_pairs(
             Some(reductions) => solver.solve(request.clone().into_sink(&mut **reductions)),
             None => solver.solve(request.clone().into_sink(&mut sink)),
         };
-        let seconds = start.elapsed().as_secs_f64();
+        let took = start.elapsed();
+        let seconds = took.as_secs_f64();
         let (resumed, overflows) = (sink.resumed, sink.narrow_is_not_enough);
         // Nothing that this rank wrote comes after what rank 0 does to the file.
         drop(sink);
         // Such a rank has an error, which is none of the run.
-        let summary = world.agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) })?;
+        let summary = world
+            .agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) }, Some(took).filter(|_| !resume))?;
         let again = world.any(overflows);
         let Some(summary) = summary.filter(|_| !again) else {
             wide = true;
@@ -255,6 +262,8 @@ pub fn all_pairs(
             seconds,
             verify: 0.0,
             write: 0.0,
+            traffic: world.traffic().since(&before),
+            compute: seconds,
             wait,
         });
     }

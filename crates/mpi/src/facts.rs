@@ -64,33 +64,11 @@ pub(crate) fn combined_sum(world: &World, sum: DistanceSum) -> DistanceSum {
 /// The greatest of the distances of all ranks, which have one type.
 pub(crate) fn combined_max(world: &World, mine: Option<Distance>) -> Outcome<Option<Distance>> {
     let mut words = Vec::new();
-    push(&mut words, bits_of(mine));
+    push(&mut words, Distance::to_words(mine));
     let all = world.agree(world.gather(&words))?;
-    let distances = (0..world.ranks()).filter_map(|rank| of_bits(pull(all.of(rank))));
+    let distances = (0..world.ranks()).filter_map(|rank| Distance::of_words(pull(all.of(rank))));
     Ok(distances.fold(None, |greatest, distance| match greatest {
         Some(greatest) if greatest >= distance => Some(greatest),
         _ => Some(distance),
     }))
-}
-
-/// A distance as two numbers, which messages carry; zeros for none.
-pub(crate) fn bits_of(distance: Option<Distance>) -> [u64; 2] {
-    match distance {
-        None => [0, 0],
-        Some(Distance::Unsigned(value)) => [1, value],
-        Some(Distance::Signed(value)) => [2, value as u64],
-        Some(Distance::Single(value)) => [3, value.to_bits().into()],
-        Some(Distance::Double(value)) => [4, value.to_bits()],
-    }
-}
-
-/// The distance of two numbers.
-pub(crate) fn of_bits(bits: [u64; 2]) -> Option<Distance> {
-    match bits[0] {
-        1 => Some(Distance::Unsigned(bits[1])),
-        2 => Some(Distance::Signed(bits[1] as i64)),
-        3 => Some(Distance::Single(f32::from_bits(bits[1] as u32))),
-        4 => Some(Distance::Double(f64::from_bits(bits[1]))),
-        _ => None,
-    }
 }

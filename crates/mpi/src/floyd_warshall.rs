@@ -42,7 +42,7 @@ use crate::plan::RankPlan;
 use crate::reduced::Reduced;
 use crate::source::Source;
 use crate::words::{pull, push};
-use crate::world::{Outcome, Reduction, World};
+use crate::world::{Outcome, Reduction, Traffic, World};
 
 /// What [`floyd_warshall`] is called by.
 pub const FLOYD_WARSHALL: RankAlgorithm = RankAlgorithm {
@@ -186,14 +186,15 @@ struct Solved<T> {
     farthest: u64,
     /// Seconds.
     solve: f64,
-    wait: f64,
     verify: f64,
+    /// What this rank sent while it solved.
+    traffic: Traffic,
 }
 
 impl<T> Solved<T> {
     fn with<D>(self, world: &World, distances_of: impl FnOnce(Vec<T>) -> Result<Vec<D>>) -> Outcome<Solved<D>> {
-        let Solved { block, farthest, solve, wait, verify } = self;
-        Ok(Solved { block: world.agree(distances_of(block))?, farthest, solve, wait, verify })
+        let Solved { block, farthest, solve, verify, traffic } = self;
+        Ok(Solved { block: world.agree(distances_of(block))?, farthest, solve, verify, traffic })
     }
 }
 
@@ -228,12 +229,12 @@ impl<W: Weight> Work<'_, W> {
             return Ok(None);
         }
         let solve = start.elapsed().as_secs_f64();
-        let wait = world.traffic().since(&before).wait;
+        let traffic = world.traffic().since(&before);
         let start = Instant::now();
         if let Some(arcs) = arcs {
             world.agree(certify(grid, &block, arcs))?;
         }
-        Ok(Some(Solved { block, farthest, solve, wait, verify: start.elapsed().as_secs_f64() }))
+        Ok(Some(Solved { block, farthest, solve, verify: start.elapsed().as_secs_f64(), traffic }))
     }
 
     /// Writes the distances, if that is asked for, and gathers facts about them.
@@ -242,7 +243,7 @@ impl<W: Weight> Work<'_, W> {
         <L::Distance as DistanceValue>::Key: Reduced,
     {
         let world = self.grid.world;
-        let Solved { block, solve, wait, verify, .. } =
+        let Solved { block, solve, verify, traffic, .. } =
             world.agree(solved.ok_or(Error::DistanceOverflow { semiring: L::NAME }))?;
         let start = Instant::now();
         let (finite_pairs, max_distance, distance_sum) = facts(world, &block);
@@ -261,7 +262,9 @@ impl<W: Weight> Work<'_, W> {
             seconds: solve,
             verify,
             write: start.elapsed().as_secs_f64(),
-            wait,
+            traffic,
+            compute: (solve - traffic.wait).max(0.0),
+            wait: traffic.wait,
         })
     }
 }

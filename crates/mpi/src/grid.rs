@@ -30,13 +30,29 @@ pub(crate) fn shape(ranks: usize) -> [usize; 2] {
     [rows, ranks / rows.max(1)]
 }
 
+/// Where so many equal parts of a length begin, and where they end.
+pub(crate) fn starts_of(length: usize, parts: usize) -> Vec<usize> {
+    (0..=parts).map(|part| (length as u128 * part as u128 / parts as u128) as usize).collect()
+}
+
+/// Ranges of up to so many rows, and columns, that no part of these ends in.
+pub(crate) fn pivots_of(starts: &[Vec<usize>; 2], most: usize) -> Vec<Range<usize>> {
+    let mut bounds = starts.concat();
+    bounds.sort_unstable();
+    bounds.dedup();
+    let cut = |pair: &[usize]| {
+        let (start, end) = (pair[0], pair[1]);
+        (start..end).step_by(most).map(move |first| first..end.min(first + most))
+    };
+    bounds.windows(2).flat_map(cut).collect()
+}
+
 impl<'w> Grid<'w> {
     /// The grid for a matrix of so many rows and columns. All ranks call it together.
     pub(crate) fn of(world: &'w World, length: usize) -> Self {
         let shape = shape(world.ranks());
         let place = [world.rank() / shape[1], world.rank() % shape[1]];
-        let start = |part: usize, parts: usize| (length as u128 * part as u128 / parts as u128) as usize;
-        let starts = shape.map(|parts| (0..=parts).map(|part| start(part, parts)).collect());
+        let starts = shape.map(|parts| starts_of(length, parts));
         Grid {
             world,
             starts,
@@ -77,14 +93,7 @@ impl<'w> Grid<'w> {
 
     /// Ranges of up to so many rows, and columns, none of which two ranks have parts of.
     pub(crate) fn pivots(&self, most: usize) -> Vec<Range<usize>> {
-        let mut bounds = self.starts.concat();
-        bounds.sort_unstable();
-        bounds.dedup();
-        let cut = |pair: &[usize]| {
-            let (start, end) = (pair[0], pair[1]);
-            (start..end).step_by(most).map(move |first| first..end.min(first + most))
-        };
-        bounds.windows(2).flat_map(cut).collect()
+        pivots_of(&self.starts, most)
     }
 
     /// Where rows of the matrix are in this rank's block, if it has them.

@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use warpath::formats::PartialFile;
 use warpath::graph::{DistanceValue, Distances, with_distances};
@@ -55,8 +56,10 @@ pub(crate) fn write_blocks<D: DistanceValue>(grid: &Grid<'_>, file: Option<Parti
     let none = D::into_distances(Vec::new());
     let headed = if world.rank() == 0 { write_header(&path, [grid.length(); 2], &none) } else { Ok(()) };
     world.agree(headed)?;
-    // One host may write far more slowly than another.
-    world.agree_at_leisure(write_block(grid, &path, &none, block))?;
+    // One host may write more slowly than another.
+    let start = Instant::now();
+    let written = write_block(grid, &path, &none, block);
+    world.agree_at_leisure(written, Some(start.elapsed()))?;
     world.agree(file.map_or(Ok(()), PartialFile::finish))
 }
 

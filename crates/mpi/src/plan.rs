@@ -95,25 +95,16 @@ impl RankPlan {
     ///
     /// [`Error::Io`](warpath::Error::Io) if the file of the graph can't be read.
     pub fn of_matrix(world: &World, source: &Source<'_>, memory: Option<u64>, verify: bool) -> Outcome<Self> {
-        let vertices = source.vertices();
-        let [height, width] = shape(world.ranks()).map(|parts| vertices.div_ceil(parts as u64));
-        // Cells of 16 bits become distances of 32, and wide cells may follow narrow ones.
-        let cell = if source.weight_kind() == WeightKind::Unit { 6 } else { 8 };
-        RankPlan::of(world, source, memory, RankDevices::Cpu, |owned, arcs, on_gpu| {
-            let mut plan = Plan::new();
-            let search = Search { parts: Parts::Consecutive, ..Search::new(Problem::Sssp, Vec::new()) };
-            let search = search.plan_of(source, world.ranks(), owned, arcs, on_gpu);
-            for item in search.memory_items().iter().filter(|item| item.what != SEARCH) {
-                plan.memory(item.what.clone(), item.bytes);
-            }
-            let block = height.saturating_mul(width).saturating_mul(cell);
-            plan.memory("its block of the matrix", block);
-            if verify {
-                plan.memory("the weights of the block, and sums", block.saturating_mul(2));
-            }
-            plan.memory("panels", height.saturating_add(width).saturating_mul(4 * PIVOT as u64 * cell));
-            plan
+        RankPlan::of(world, source, memory, RankDevices::Cpu, |owned, arcs, _| {
+            matrix_in(source, world.ranks(), (owned, arcs), verify)
         })
+    }
+
+    /// The plan of one of so many ranks that share a matrix, none of which has to be there.
+    pub fn matrix_for(source: &Source<'_>, ranks: u64, verify: bool) -> Plan {
+        let ranks = ranks.max(1);
+        let (owned, arcs) = (source.vertices().div_ceil(ranks), source.arcs().div_ceil(ranks));
+        matrix_in(source, ranks as usize, (owned, arcs), verify)
     }
 
     /// Plans the memory of each rank that finds statistics: the graph with its weights, components, degrees and levels.
@@ -139,6 +130,26 @@ impl RankPlan {
             components_in(source, world.ranks(), (owned, arcs), on_gpu, Problem::Bfs)
         })
     }
+}
+
+/// The plan of a rank that has a block of a matrix of all pairs.
+fn matrix_in(source: &Source<'_>, ranks: usize, (owned, arcs): (u64, u64), verify: bool) -> Plan {
+    let [height, width] = shape(ranks).map(|parts| source.vertices().div_ceil(parts as u64));
+    // Cells of 16 bits become distances of 32, and wide cells may follow narrow ones.
+    let cell = if source.weight_kind() == WeightKind::Unit { 6 } else { 8 };
+    let mut plan = Plan::new();
+    let search = Search { parts: Parts::Consecutive, ..Search::new(Problem::Sssp, Vec::new()) };
+    let search = search.plan_of(source, ranks, owned, arcs, false);
+    for item in search.memory_items().iter().filter(|item| item.what != SEARCH) {
+        plan.memory(item.what.clone(), item.bytes);
+    }
+    let block = height.saturating_mul(width).saturating_mul(cell);
+    plan.memory("its block of the matrix", block);
+    if verify {
+        plan.memory("the weights of the block, and sums", block.saturating_mul(2));
+    }
+    plan.memory("panels", height.saturating_add(width).saturating_mul(4 * PIVOT as u64 * cell));
+    plan
 }
 
 /// The plan of a rank that finds components in a graph with the weights of a problem.

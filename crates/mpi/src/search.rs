@@ -15,7 +15,7 @@ use crate::allocation::filled;
 use crate::bfs;
 use crate::certificate;
 use crate::device::{OnDevice, RankDevices, RankGpu};
-use crate::facts::{bits_of, facts, greatest_reached, of_bits};
+use crate::facts::{facts, greatest_reached};
 use crate::graph::{PartOfGraph, Parts};
 use crate::predecessors::{self, NO_PREDECESSOR};
 use crate::reduced::Reduced;
@@ -181,11 +181,11 @@ impl Found {
     pub fn distances_of(&self, world: &World, vertices: &[u64]) -> Outcome<Vec<Option<Distance>>> {
         let mut bits = world.agree(filled("distances of targets", 2 * vertices.len(), 0_u64))?;
         for (slot, vertex) in bits.chunks_exact_mut(2).zip(vertices).filter(|(_, vertex)| self.owned.contains(vertex)) {
-            slot.copy_from_slice(&bits_of(self.distances.get((vertex - self.owned.start) as usize)));
+            slot.copy_from_slice(&Distance::to_words(self.distances.get((vertex - self.owned.start) as usize)));
         }
         // Only the owner has other numbers than 0.
         world.reduce_all(Reduction::Greatest, &mut bits);
-        Ok(bits.chunks_exact(2).map(|slot| of_bits([slot[0], slot[1]])).collect())
+        Ok(bits.chunks_exact(2).map(|slot| Distance::of_words([slot[0], slot[1]])).collect())
     }
 }
 

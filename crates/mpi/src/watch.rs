@@ -23,6 +23,8 @@ pub(crate) struct Watch {
     start: Instant,
     /// Milliseconds from `start` to the beginning of a wait, plus 1; 0 while nothing is waited for.
     since: Arc<AtomicU64>,
+    /// So many milliseconds may be waited beyond the timeout.
+    patience: Arc<AtomicU64>,
 }
 
 /// A wait, which ends when this is dropped.
@@ -35,8 +37,8 @@ impl Watch {
     ///
     /// [`Error::NoThreads`] if the system refuses the thread.
     pub(crate) fn start(timeout: Duration, control: &Control, rank: usize) -> Result<Self> {
-        let since = Arc::new(AtomicU64::new(0));
-        let watch = Watch { start: Instant::now(), since: since.clone() };
+        let (since, patience) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+        let watch = Watch { start: Instant::now(), since: since.clone(), patience: patience.clone() };
         let (start, control) = (watch.start, control.clone());
         let look = move || loop {
             std::thread::sleep(INTERVAL);
@@ -45,8 +47,9 @@ impl Watch {
             }
             let began = since.load(Ordering::Relaxed);
             let waited = Duration::from_millis((start.elapsed().as_millis() as u64 + 1).saturating_sub(began));
-            if began > 0 && waited > timeout {
-                let seconds = timeout.as_secs();
+            let most = timeout.saturating_add(Duration::from_millis(patience.load(Ordering::Relaxed)));
+            if began > 0 && waited > most {
+                let seconds = most.as_secs();
                 let message = format!(
                     "error: rank {rank} waited {seconds} s for other ranks: one of them, or a link, has failed\n"
                 );
@@ -63,6 +66,12 @@ impl Watch {
 
     /// Begins a wait.
     pub(crate) fn waits(&self) -> Waiting<'_> {
+        self.waits_longer(Duration::ZERO)
+    }
+
+    /// The same, for so long beyond the timeout.
+    pub(crate) fn waits_longer(&self, patience: Duration) -> Waiting<'_> {
+        self.patience.store(patience.as_millis() as u64, Ordering::Relaxed);
         self.since.store(self.start.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
         Waiting(&self.since)
     }

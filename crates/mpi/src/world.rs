@@ -112,6 +112,9 @@ impl Drop for World {
     }
 }
 
+/// A rank that has done its share waits so many times as long as that took for others with as large a share.
+pub(crate) const PATIENCE: u32 = 4;
+
 /// The code that all ranks end with if one panics,
 const PANICKED: i32 = 101;
 /// and if one fails while the others wait for it outside of MPI: resources are missing.
@@ -304,14 +307,16 @@ impl World {
         }
     }
 
-    /// The same after work that may take one rank far longer than another: no rank ends the run because it waits long.
+    /// The same after work that took this rank so long, and may take another one longer: a rank waits [`PATIENCE`] times as long before the
+    /// timeout begins, and for any time if it is not known how long the work of others is.
     ///
     /// # Errors
     ///
     /// As [`World::agree`].
-    pub fn agree_at_leisure<T>(&self, result: Result<T>) -> Outcome<T> {
-        // Nobody watches this wait.
+    pub(crate) fn agree_at_leisure<T>(&self, result: Result<T>, took: Option<Duration>) -> Outcome<T> {
+        let watched = took.map(|took| self.watch.waits_longer(took.saturating_mul(PATIENCE)));
         self.communicator.barrier();
+        drop(watched);
         self.agree(result)
     }
 

@@ -19,7 +19,7 @@ pub struct ApspArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub targets: Option<PathBuf>,
     /// Reduce the rows instead of storing the matrix: eccentricity of each source, closeness or harmonic centrality of
-    /// each target (distances towards it), or the histogram of all distances
+    /// each target (distances towards it), or the histogram of all distances. `warpath centrality` has the first three, too
     #[arg(long, value_name = "HOW", value_enum)]
     pub reduce: Option<Reduction>,
     /// Write the matrix to this .npy, source,target,distance to this .csv (`-` for standard output), or the reduction

@@ -3,6 +3,8 @@
 mod breadth_first;
 mod by_weights;
 mod classes;
+mod matrix;
 
 pub use breadth_first::{Predicted, predict};
 pub use by_weights::{PredictedByWeights, predict_by_weights};
+pub use matrix::{PredictedMatrix, predict_matrix};

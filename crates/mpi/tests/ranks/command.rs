@@ -20,6 +20,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("ranks_take_gpus_if_asked", ranks_take_gpus_if_asked),
     ("a_rank_that_dies_ends_all", a_rank_that_dies_ends_all),
     ("a_silent_rank_ends_all", a_silent_rank_ends_all),
+    ("a_rank_that_is_silent_over_its_rows_ends_all", a_rank_that_is_silent_over_its_rows_ends_all),
     ("interrupted_ranks_leave_nothing", interrupted_ranks_leave_nothing),
     ("killed_ranks_are_resumed", killed_ranks_are_resumed),
 ];
@@ -227,7 +228,18 @@ fn answers_are_printed_once() {
         for part in ["1,024; below is what each takes", "times in a search of", fits] {
             assert!(out.contains(part), "{part}: {out}");
         }
+        let (_, out, _) = output_of(alone(&planned).arg("--json"));
+        assert!(out.contains("\"traffic\":{\"bytes\":"), "{out}");
     }
+    let matrix = ["apsp", "grid:300x400,weights=1..9", "--engine", "mpi", "--algorithm", "floyd-warshall-2d", "--plan"];
+    let (output, out, error) = output_of(alone(&matrix).args(["--ranks", "4096"]));
+    assert!(output.status.success(), "{error}");
+    // 120,000 rows: each rank tells its block of 1,875 x 1,875 cells of two bytes twice, and crossings.
+    for part in ["4,096; below is what each takes", "its block of the matrix", "13.5 MiB in ", "it fits"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    let (_, out, error) = output_of(alone(&matrix).args(["--ranks", "4096", "--json"]));
+    assert!(out.contains("\"traffic\":{\"bytes\":"), "{out}{error}");
     let two = ["bfs", "grid:9x9", "--source", "0", "--source", "80", "--target", "79", "--engine", "mpi"];
     let (_, out, error) = output_of(&mut launch(Role::Command, 3, &two));
     assert!(out.contains("1, from 80\n"), "{out}{error}");
@@ -336,8 +348,12 @@ fn bad_requests_get_one_error() {
         ),
         (words_of("components grid:3x3 --strong --engine mpi"), "`--strong` is not possible with `--engine mpi`"),
         (words_of("components grid:3x3 --engine cuda"), "components are found by `cpu` or `mpi`, not by `cuda`"),
-        (words_of("apsp grid:3x3 --engine mpi --plan --ranks 4"), "`--ranks` is for `warpath bfs` and `warpath sssp`"),
+        (
+            words_of("apsp grid:3x3 --engine mpi --plan --ranks 4"),
+            "`--ranks` plans for `--algorithm floyd-warshall-2d`",
+        ),
         (words_of("apsp grid:3x3 --engine mpi --reduce histogram --output x.npy"), "a reduction is written to a .csv"),
+        (words_of("path grid:3x3 0 8 --engine mpi --plan --ranks 4"), "`--ranks` is for `warpath bfs`"),
         (words_of("path grid:3x3 0 8 --k 2 --engine mpi"), "`--k` is not possible with `--engine mpi`"),
         (words_of("bench --suite peers --engine mpi"), "`--engine mpi` is for `--suite graph500`"),
     ] {
@@ -398,22 +414,26 @@ struct Long {
 
 impl Long {
     fn start(timeout: u64) -> Self {
+        let engine = format!("mpi:timeout={timeout}");
+        let long = Long::of(&["sssp", "grid:2500x2500,weights=1..9", "--source", "0", "--verify", "--engine", &engine]);
+        // By now MPI has started: a launcher that is interrupted gives ranks a second to clean up.
+        std::thread::sleep(Duration::from_millis(800));
+        long
+    }
+
+    fn of(words: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let output = folder.path().join("out.npy").display().to_string();
-        let engine = format!("mpi:timeout={timeout}");
-        let words = ["sssp", "grid:2500x2500,weights=1..9", "--source", "0", "--verify", "--engine", &engine];
-        let mut command = launch(Role::Command, 2, &words);
+        let mut command = launch(Role::Command, 2, words);
         command.args(["--output", &output]).stdout(Stdio::piped()).stderr(Stdio::piped());
         let launcher = command.spawn().expect("the launcher starts");
         let long = Long { folder, launcher };
-        // The file in the making is there before MPI is; a launcher that is interrupted gives ranks a second to clean up, in which MPI
-        // should not be starting.
+        // The file in the making is there before MPI is.
         let deadline = Instant::now() + Duration::from_secs(60);
         while std::fs::read_dir(long.folder.path()).expect("a folder").count() == 0 {
             assert!(Instant::now() < deadline, "the ranks did not start");
             std::thread::sleep(Duration::from_millis(20));
         }
-        std::thread::sleep(Duration::from_millis(800));
         long
     }
 
@@ -464,6 +484,39 @@ fn a_silent_rank_ends_all() {
     assert!(error.contains("waited 2 s for other ranks: one of them, or a link, has failed"), "{error}");
 }
 
+/// Waits until rank 0 has entered rows of a matrix with so many vertices and distances of so many bytes.
+fn wait_for_rows(partial: &Path, vertices: u64, distance_bytes: u64) {
+    use std::io::{Read, Seek, SeekFrom};
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // Behind the matrix and what a journal begins with, the first entry of rank 0 has the rows that are there.
+    let entry = 128 + vertices * vertices * distance_bytes + 24;
+    let has_rows = || {
+        let mut bytes = [0; 8];
+        let mut file = std::fs::File::open(partial)?;
+        file.seek(SeekFrom::Start(entry))?;
+        file.read_exact(&mut bytes)?;
+        std::io::Result::Ok(bytes != [0; 8])
+    };
+    while !has_rows().unwrap_or(false) {
+        assert!(Instant::now() < deadline, "no rows were written");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A rank falls silent while it has rows to solve: the other one has done its share, and does not wait for ever.
+fn a_rank_that_is_silent_over_its_rows_ends_all() {
+    let words = ["apsp", "kron:13", "--weights", "random:1..9", "--memory", "64M", "--engine", "mpi:timeout=1"];
+    let long = Long::of(&words);
+    wait_for_rows(&long.folder.path().join("out.npy.partial"), 1 << 13, 4);
+    signal("-STOP", &long.ranks()[1]);
+    let Long { folder, launcher } = long;
+    let output = launcher.wait_with_output().expect("it ends");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{error}");
+    assert!(error.contains("s for other ranks: one of them, or a link, has failed"), "{error}");
+    assert!(!folder.path().join("out.npy").exists());
+}
+
 /// Ranks that are killed while they write a matrix are resumed, and the file becomes that of one machine; also where they had come to 64 bits.
 fn killed_ranks_are_resumed() {
     let near = ["random:1..9", "random:1..8"];
@@ -491,21 +544,7 @@ fn killed_and_resumed(graph: &str, vertices: u64, [weights, other_weights]: [&st
     let launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the launcher starts");
     let mut long = Long { folder: tempfile::tempdir().expect("a folder"), launcher };
     let partial = folder.path().join("together.npy.partial");
-    let deadline = Instant::now() + Duration::from_secs(60);
-    // Behind the matrix and what a journal begins with, the first entry of rank 0 has the rows that are there.
-    let entry = 128 + vertices * vertices * distance_bytes + 24;
-    let has_rows = || {
-        use std::io::{Read, Seek, SeekFrom};
-        let mut bytes = [0; 8];
-        let mut file = std::fs::File::open(&partial)?;
-        file.seek(SeekFrom::Start(entry))?;
-        file.read_exact(&mut bytes)?;
-        std::io::Result::Ok(bytes != [0; 8])
-    };
-    while !has_rows().unwrap_or(false) {
-        assert!(Instant::now() < deadline, "no rows were written");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    wait_for_rows(&partial, vertices, distance_bytes);
     let ranks = long.ranks();
     ranks.iter().for_each(|rank| signal("-KILL", rank));
     let ended = long.launcher.wait().expect("it ends");

@@ -419,6 +419,28 @@ impl Distance {
             Distance::Double(value) => value,
         }
     }
+
+    /// A distance as two numbers, such as processes send each other: its type and its bits; zeros for none.
+    pub fn to_words(distance: Option<Self>) -> [u64; 2] {
+        match distance {
+            None => [0, 0],
+            Some(Distance::Unsigned(value)) => [1, value],
+            Some(Distance::Signed(value)) => [2, value as u64],
+            Some(Distance::Single(value)) => [3, value.to_bits().into()],
+            Some(Distance::Double(value)) => [4, value.to_bits()],
+        }
+    }
+
+    /// The distance that [`Distance::to_words`] has made two numbers of.
+    pub fn of_words(words: [u64; 2]) -> Option<Self> {
+        match words {
+            [1, value] => Some(Distance::Unsigned(value)),
+            [2, value] => Some(Distance::Signed(value as i64)),
+            [3, bits] => Some(Distance::Single(f32::from_bits(bits as u32))),
+            [4, bits] => Some(Distance::Double(f64::from_bits(bits))),
+            _ => None,
+        }
+    }
 }
 
 impl Display for Distance {

@@ -120,27 +120,6 @@ impl Column {
     }
 }
 
-/// The type of a distance and its bits; zeros if there is none, so that words of processes can be added up of which one has a distance.
-fn words_of(distance: Option<Distance>) -> [u64; 2] {
-    match distance {
-        None => [0, 0],
-        Some(Distance::Unsigned(distance)) => [1, distance],
-        Some(Distance::Signed(distance)) => [2, distance as u64],
-        Some(Distance::Single(distance)) => [3, distance.to_bits().into()],
-        Some(Distance::Double(distance)) => [4, distance.to_bits()],
-    }
-}
-
-fn distance_in(words: &[u64]) -> Option<Distance> {
-    match words {
-        [1, bits] => Some(Distance::Unsigned(*bits)),
-        [2, bits] => Some(Distance::Signed(*bits as i64)),
-        [3, bits] => Some(Distance::Single(f32::from_bits(*bits as u32))),
-        [4, bits] => Some(Distance::Double(f64::from_bits(*bits))),
-        _ => None,
-    }
-}
-
 impl RowReductions {
     /// A sink for these reductions.
     pub fn new(wanted: impl IntoIterator<Item = Reduction>) -> Self {
@@ -219,9 +198,11 @@ impl RowReductions {
         }
         for eccentricities in self.eccentricities.chunks_mut(SHARE) {
             words.clear();
-            words.extend(eccentricities.iter().flat_map(|&eccentricity| words_of(eccentricity)));
+            words.extend(eccentricities.iter().flat_map(|&eccentricity| Distance::to_words(eccentricity)));
             processes.add_up(&mut words);
-            eccentricities.iter_mut().zip(words.chunks_exact(2)).for_each(|(to, words)| *to = distance_in(words));
+            // Only one process has a row, and zeros of the others do not change it.
+            let added = words.chunks_exact(2).map(|words| Distance::of_words([words[0], words[1]]));
+            eccentricities.iter_mut().zip(added).for_each(|(to, eccentricity)| *to = eccentricity);
         }
         self.harmonic.chunks_mut(SHARE).for_each(|sums| processes.add_up_floats(sums));
         if self.wants(Reduction::Histogram) {

@@ -10,8 +10,8 @@ use warpath::graph::WeightKind;
 use warpath::problems::RowReductions;
 use warpath::{Apsp, Control, Decision, Engine, Error, Solver};
 use warpath_mpi::{
-    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, Pairs, RankDevices, RankMessages, RankPlan, Rows, SharedMatrix,
-    Source, World, all_pairs, decide_rows, floyd_warshall, same_graph,
+    AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, Pairs, PredictedMatrix, RankDevices, RankMessages, RankPlan,
+    RankSeconds, Rows, SharedMatrix, Source, World, all_pairs, decide_rows, floyd_warshall, predict_matrix, same_graph,
 };
 
 use super::{Scores, reduced, refuse_matrix_of_reduction};
@@ -20,8 +20,8 @@ use crate::arguments::ApspArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Output, OutputKind};
-use crate::print::{self, Table};
-use crate::ranks::{self, Options};
+use crate::print::{self, Available, Table};
+use crate::ranks::{self, Options, SecondsOfRanks};
 use crate::setup::{Prepared, Setup, inputs, start_threads};
 use crate::table;
 use crate::vertex_lists::read_vertices;
@@ -60,11 +60,52 @@ struct RanksFacts {
     resumed_rows: u64,
     /// Seconds that rank 0 waited for the others.
     wait: f64,
+    /// That all of them sent while they solved.
+    bytes: u64,
+    /// Where the time of solving went, with that of checking and writing rows.
+    #[serde(flatten)]
+    seconds: SecondsOfRanks,
 }
 
 pub(super) fn run(arguments: &ApspArguments) -> Result<ExitCode, Failure> {
     let (engine, as_json) = (&arguments.solving.engine.engine, arguments.solving.common.json);
+    if let Some(count) = arguments.solving.plan.ranks {
+        Options::of(engine)?;
+        plan_absent(arguments, count)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     ranks::run(engine, as_json, |world, control, options| on_ranks(arguments, world, control, options))
+}
+
+/// Prints what each of so many ranks would take and send that share a matrix, none of which is started.
+fn plan_absent(arguments: &ApspArguments, count: u32) -> Result<(), Failure> {
+    check(arguments)?;
+    if arguments.algorithm.algorithm.as_deref() != Some(FLOYD_WARSHALL.name) {
+        return Err(Failure::usage(format!(
+            "`--ranks` plans for `--algorithm {}`; ranks that share rows out take what one machine takes for them, and send next to nothing",
+            FLOYD_WARSHALL.name
+        )));
+    }
+    let source = ranks::source_of_absent(&arguments.graph)?;
+    let plan = RankPlan::matrix_for(&source, count.into(), arguments.verify);
+    let PredictedMatrix { bytes, messages, meetings } =
+        predict_matrix(source.vertices(), count as usize, source.matrix_cell_bytes());
+    let memory = arguments.solving.common.memory.unwrap_or_else(warpath::available_memory);
+    let available = Available { memory, device: None, disk: None };
+    let [bytes, messages, meetings] = [bytes, messages, meetings].map(|number| number as u64);
+    if arguments.solving.common.json {
+        let traffic = serde_json::json!({"bytes": bytes, "messages": messages, "meetings": meetings});
+        print::plan_with_traffic(None, &plan, available, true, Some(traffic))?;
+    } else {
+        let mut table = Table::new();
+        table.row("ranks", format!("{}; below is what each takes", print::grouped(count.into())));
+        let messages = print::count(messages, "message", "messages");
+        table.row("sends", format!("{} in {messages}, while it solves", print::bytes(bytes)));
+        table.row("meets", format!("{} times", print::grouped(meetings.into())));
+        table.print()?;
+        print::plan(None, &plan, available, false)?;
+    }
+    plan.check(memory).map_err(|error| Failure::from(error).after_the_answer())
 }
 
 fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options: Options) -> Outcome<()> {
@@ -145,10 +186,19 @@ fn on_ranks(arguments: &ApspArguments, world: &World, control: &Control, options
         (all_pairs(world, &solver, &request, pairs, rows)?, "what one machine takes for the rows of a rank")
     };
     let seconds = Times { load: load + found.load, prepare: opening, ..times_of(&found) };
+    let (split, bytes) = (SecondsOfRanks::gather(world, seconds_of(&found))?, world.total(found.traffic.bytes));
     let print = || {
         let both = arguments.reduce.zip(reductions.as_ref());
         let scores = both.map(|(how, found)| reduced(&graph, found, how, pairs.sources, pairs.targets));
-        let answer = RanksFound { found, facts: GraphFacts::of(&graph), pairs: pairs.shape(&graph), scores, table };
+        let answer = RanksFound {
+            found,
+            split,
+            bytes,
+            facts: GraphFacts::of(&graph),
+            pairs: pairs.shape(&graph),
+            scores,
+            table,
+        };
         print(arguments, world, answer, (seconds, reason.to_owned()), gpu.is_some())
     };
     world.agree(if is_first { print() } else { Ok(()) })
@@ -211,6 +261,11 @@ fn times_of(found: &AllPairs) -> Times {
     Times { load: found.load, solve: found.seconds, verify: found.verify, write: found.write, ..Default::default() }
 }
 
+/// Where the time of this rank went. Words are carried while it waits or works.
+fn seconds_of(found: &AllPairs) -> RankSeconds {
+    RankSeconds { compute: found.compute, exchange: 0.0, wait: found.wait }
+}
+
 /// Solves on a matrix that all ranks share, of a graph that none has as a whole.
 fn share_matrix(
     arguments: &ApspArguments,
@@ -241,15 +296,15 @@ fn share_matrix(
     let (found, arcs) = floyd_warshall(world, &source, matrix)?;
     let graph = GraphFacts::new(source.vertices(), arcs, source.is_directed(), source.weight_kind().name());
     let seconds = times_of(&found);
+    let (split, bytes) = (SecondsOfRanks::gather(world, seconds_of(&found))?, world.total(found.traffic.bytes));
     let length = source.vertices() as usize;
-    let answer = RanksFound { found, facts: graph, pairs: [length; 2], scores: None, table: None };
+    let answer = RanksFound { found, split, bytes, facts: graph, pairs: [length; 2], scores: None, table: None };
     let print = || print(arguments, world, answer, (seconds, "asked for".to_owned()), false);
     world.agree(if world.rank() == 0 { print() } else { Ok(()) })
 }
 
 /// An error for options that ranks do not have.
 fn check(arguments: &ApspArguments) -> Result<(), Error> {
-    ranks::refuse_absent(&arguments.solving.plan)?;
     let absent = [
         ("--layout", arguments.layout.is_some()),
         ("--successors", arguments.successors),
@@ -282,6 +337,9 @@ fn create(arguments: &ApspArguments, path: &Path, control: &Control) -> Result<P
 /// What ranks have found, for rank 0 to print.
 struct RanksFound<'g> {
     found: AllPairs,
+    split: SecondsOfRanks,
+    /// That all ranks sent.
+    bytes: u64,
     facts: GraphFacts,
     /// Rows and columns.
     pairs: [usize; 2],
@@ -297,13 +355,14 @@ fn print(
     (mut seconds, reason): (Times, String),
     on_gpus: bool,
 ) -> Result<(), Error> {
-    let RanksFound { found, facts: graph, pairs: [sources, targets], mut scores, table } = answer;
+    let RanksFound { found, split, bytes, facts: graph, pairs: [sources, targets], mut scores, table } = answer;
     let common = &arguments.solving.common;
     if let (Some(scores), Some(table)) = (scores.take_if(|_| table.is_some()), table) {
         let ((), write) = timed(|| Ok(scores.write(table)?)).map_err(Failure::into_error)?;
         seconds.write += write;
     }
-    let facts = RanksFacts { count: world.ranks(), on_gpus, resumed_rows: found.resumed_rows, wait: found.wait };
+    let (resumed_rows, wait) = (found.resumed_rows, found.wait);
+    let facts = RanksFacts { count: world.ranks(), on_gpus, resumed_rows, wait, bytes, seconds: split };
     if common.json {
         let answer = RanksAnswer {
             engine: "mpi",

@@ -9,7 +9,8 @@ use warpath::graph::{Distances, Unit, VertexId};
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error};
 use warpath_mpi::{
-    Names, Outcome, PartOfGraph, Parts, RankComponents, RankDevices, RankPlan, World, components, write_together,
+    Names, Outcome, PartOfGraph, Parts, RankComponents, RankDevices, RankPlan, RankSeconds, World, components,
+    write_together,
 };
 
 use super::{ComponentsFound, OfSize, show};
@@ -19,7 +20,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print;
-use crate::ranks::{self, Options};
+use crate::ranks::{self, Options, SecondsOfRanks};
 use crate::setup::{inputs, start_threads};
 
 /// The answer as JSON.
@@ -39,6 +40,9 @@ struct RanksFacts {
     rounds: u64,
     /// That all of them sent.
     bytes: u64,
+    /// Where the time of finding the components went.
+    #[serde(flatten)]
+    seconds: SecondsOfRanks,
 }
 
 pub(super) fn run(arguments: &ComponentsArguments) -> Result<ExitCode, Failure> {
@@ -73,7 +77,9 @@ fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control, o
     }
     let seconds = Times { load, solve: found.seconds, write: start.elapsed().as_secs_f64(), ..Default::default() };
     let facts = GraphFacts::new(graph.vertices(), graph.arcs(), graph.is_directed(), "unit");
-    let ranks = RanksFacts { count: world.ranks(), rounds: found.rounds, bytes: world.total(found.traffic.bytes) };
+    let split = SecondsOfRanks::gather(world, RankSeconds::of(found.seconds, &found.traffic))?;
+    let bytes = world.total(found.traffic.bytes);
+    let ranks = RanksFacts { count: world.ranks(), rounds: found.rounds, bytes, seconds: split };
     let sizes = found.sizes.iter().map(|&(vertices, components)| OfSize { vertices, components }).collect();
     let found = ComponentsFound {
         graph: facts,

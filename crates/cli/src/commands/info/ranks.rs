@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use warpath::Error;
-use warpath_mpi::{Problem, RankDevices, RankStatistics, Search, statistics};
+use warpath_mpi::{Problem, RankDevices, RankSeconds, RankStatistics, Search, statistics};
 
 use super::{Components, Degrees};
 use crate::answer::{PeakBytes, Times};
@@ -12,7 +12,7 @@ use crate::arguments::InfoArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
-use crate::ranks;
+use crate::ranks::{self, SecondsOfRanks};
 use crate::setup::start_threads;
 
 /// The answer as JSON: as one machine gives it, without what ranks do not count.
@@ -38,6 +38,9 @@ struct RanksAnswer {
 #[derive(Debug, Serialize)]
 struct RanksFacts {
     count: usize,
+    /// Where the time of loading and looking went.
+    #[serde(flatten)]
+    seconds: SecondsOfRanks,
 }
 
 pub(super) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
@@ -58,8 +61,11 @@ pub(super) fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
             let search = Search { memory, devices: RankDevices::Cpu, ..Search::new(problem, Vec::new()) };
             memory_bytes.insert(name, search.plan(world, &source)?.greatest_bytes);
         }
+        let before = world.traffic();
         let found = statistics(world, source, memory)?;
-        let answer = RanksAnswer::of(found, directed, weights, memory_bytes, world.ranks());
+        let mine = RankSeconds::of(found.seconds.iter().sum(), &world.traffic().since(&before));
+        let ranks = RanksFacts { count: world.ranks(), seconds: SecondsOfRanks::gather(world, mine)? };
+        let answer = RanksAnswer::of(found, directed, weights, memory_bytes, ranks);
         world.agree(if world.rank() == 0 { answer.print(arguments) } else { Ok(()) })
     })
 }
@@ -70,7 +76,7 @@ impl RanksAnswer {
         directed: bool,
         weights: &'static str,
         memory_bytes: BTreeMap<&'static str, u64>,
-        ranks: usize,
+        ranks: RanksFacts,
     ) -> Self {
         let [load, solve] = found.seconds;
         RanksAnswer {
@@ -92,7 +98,7 @@ impl RanksAnswer {
             memory_bytes,
             seconds: Times { load, solve, ..Default::default() },
             peak_bytes: PeakBytes::of_host(),
-            ranks: RanksFacts { count: ranks },
+            ranks,
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use warpath::{Control, Error};
-use warpath_mpi::{Found, Names, Outcome, Problem, Search, World};
+use warpath_mpi::{Found, Names, Outcome, Problem, RankSeconds, Search, World};
 
 use super::shown_name;
 use crate::answer::{GraphFacts, PeakBytes, Times};
@@ -12,7 +12,7 @@ use crate::arguments::PathArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Table};
-use crate::ranks::{self, Options};
+use crate::ranks::{self, Options, SecondsOfRanks};
 use crate::setup::start_threads;
 
 /// The answer as JSON.
@@ -38,6 +38,9 @@ struct RanksAnswer<'a> {
 #[derive(Debug, Serialize)]
 struct RanksFacts {
     count: usize,
+    /// Where the time of the search went.
+    #[serde(flatten)]
+    seconds: SecondsOfRanks,
 }
 
 pub(super) fn run(arguments: &PathArguments) -> Result<ExitCode, Failure> {
@@ -83,9 +86,11 @@ fn on_ranks(
     };
     let writing = start.elapsed().as_secs_f64();
     let graph = GraphFacts::new(source.vertices(), found.arcs, source.is_directed(), source.weight_kind().name());
+    let split = SecondsOfRanks::gather(world, RankSeconds::of(found.seconds.solve, &found.traffic))?;
+    let ranks = RanksFacts { count: world.ranks(), seconds: split };
     let is_first = world.rank() == 0;
     world.agree(if is_first {
-        print(arguments, world, graph, &found, (from, to), length, path, writing)
+        print(arguments, ranks, graph, &found, (from, to), length, path, writing)
     } else {
         Ok(())
     })
@@ -115,7 +120,7 @@ fn check(arguments: &PathArguments) -> Result<(), Error> {
 #[allow(clippy::too_many_arguments)]
 fn print(
     arguments: &PathArguments,
-    world: &World,
+    ranks: RanksFacts,
     graph: GraphFacts,
     found: &Found,
     (from, to): (&str, &str),
@@ -147,7 +152,7 @@ fn print(
             verified: arguments.verify.then_some(true),
             seconds,
             peak_bytes: PeakBytes::of_host(),
-            ranks: RanksFacts { count: world.ranks() },
+            ranks,
         };
         return print::json(&answer).map_err(Failure::into_error);
     }
@@ -156,7 +161,7 @@ fn print(
     }
     let mut table = Table::new();
     table.row("graph", graph.text());
-    let on = print::count(world.ranks(), "rank", "ranks");
+    let on = print::count(ranks.count, "rank", "ranks");
     table.row("path", format!("{} on {on}, {}", found.algorithm, found.number_type));
     match (path, length) {
         (Some(vertices), Some(length)) => {

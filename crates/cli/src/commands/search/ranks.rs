@@ -13,7 +13,9 @@ use warpath::graph::{Distances, Labels, VertexId};
 use warpath::problems::Cutoff;
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error, ReadOptions};
-use warpath_mpi::{Failed, Found, Names, Outcome, PartFacts, Problem, RankMessages, Search, SharedFile, Source, World};
+use warpath_mpi::{
+    Failed, Found, Names, Outcome, PartFacts, Problem, RankMessages, RankSeconds, Search, SharedFile, Source, World,
+};
 
 use super::SearchCommand;
 use super::found::{EachSearch, Found as Shown};
@@ -22,7 +24,7 @@ use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
 use crate::print::{self, Table};
-use crate::ranks::{self, Options};
+use crate::ranks::{self, Options, SecondsOfRanks};
 use crate::setup::{inputs, start_threads};
 use crate::vertex_lists::{for_each_name, unknown};
 
@@ -363,10 +365,9 @@ struct Ranks {
     carried_by: RankMessages,
     /// The vertices of each of the blocks that the ranks searched in turn; none if they searched consecutive vertices.
     block: Option<u64>,
-    /// Where the time of the search went, on average.
-    mean_seconds: SearchSeconds,
-    /// The rank that computed longest.
-    slowest: Slowest,
+    /// Where the time of the search went.
+    #[serde(flatten)]
+    seconds: SecondsOfRanks,
     /// Of all ranks, during the search.
     bytes: u64,
     messages: u64,
@@ -381,20 +382,6 @@ struct Ranks {
     imbalance: f64,
 }
 
-#[derive(Debug, Default, Clone, Copy, Serialize)]
-struct SearchSeconds {
-    compute: f64,
-    exchange: f64,
-    wait: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Slowest {
-    rank: usize,
-    #[serde(flatten)]
-    seconds: SearchSeconds,
-}
-
 fn as_name<S: Serializer>(messages: &RankMessages, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(messages.name())
 }
@@ -402,16 +389,7 @@ fn as_name<S: Serializer>(messages: &RankMessages, serializer: S) -> Result<S::O
 impl Ranks {
     fn of(world: &World, found: &Found) -> Outcome<Self> {
         let all = found.of_all_ranks(world)?;
-        let seconds = |found: &warpath_mpi::RankFacts| SearchSeconds {
-            compute: (found.solve - found.traffic.exchange - found.traffic.wait).max(0.0),
-            exchange: found.traffic.exchange,
-            wait: found.traffic.wait,
-        };
-        let mean =
-            |of: fn(&SearchSeconds) -> f64| all.iter().map(|found| of(&seconds(found))).sum::<f64>() / all.len() as f64;
-        let longest =
-            |(_, a): &(usize, SearchSeconds), (_, b): &(usize, SearchSeconds)| a.compute.total_cmp(&b.compute);
-        let slowest = all.iter().map(seconds).enumerate().max_by(longest).unwrap_or_default();
+        let seconds: Vec<RankSeconds> = all.iter().map(|found| RankSeconds::of(found.solve, &found.traffic)).collect();
         let sum = |of: fn(&PartFacts) -> u64| all.iter().map(|found| of(&found.part)).sum::<u64>();
         let most = all.iter().map(|found| found.part.arcs).max().unwrap_or(0);
         let arcs = sum(|part| part.arcs);
@@ -420,12 +398,7 @@ impl Ranks {
             on_gpus: found.gpu.is_some(),
             carried_by: if found.gpu.is_some() { world.carried_by() } else { RankMessages::Mpi },
             block: found.block,
-            mean_seconds: SearchSeconds {
-                compute: mean(|seconds| seconds.compute),
-                exchange: mean(|seconds| seconds.exchange),
-                wait: mean(|seconds| seconds.wait),
-            },
-            slowest: Slowest { rank: slowest.0, seconds: slowest.1 },
+            seconds: SecondsOfRanks::of(&seconds),
             bytes: all.iter().map(|found| found.traffic.bytes).sum(),
             messages: all.iter().map(|found| found.traffic.messages).sum(),
             reduced_bytes: found.traffic.reduced_bytes,
@@ -482,11 +455,8 @@ fn print_found(
     if results.len() > SHOWN {
         table.row("", format!("and {}", print::count(results.len() - SHOWN, "more source", "more sources")));
     }
-    let SearchSeconds { compute, exchange, wait } = told.slowest.seconds;
-    let [compute, exchange, wait] = [compute, exchange, wait].map(print::seconds);
     let of_last = if many { ", in the last search" } else { "" };
-    let slowest = format!("rank {}: compute {compute}, exchange {exchange}, wait {wait}{of_last}", told.slowest.rank);
-    table.row("slowest", slowest);
+    table.row("slowest", told.seconds.slowest() + of_last);
     let messages = print::count(told.messages, "message", "messages");
     let meetings = print::grouped(told.meetings.into());
     let sent = print::bytes(told.bytes);
