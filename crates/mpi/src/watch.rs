@@ -45,9 +45,11 @@ impl Watch {
             if control.is_cancelled() {
                 end(INTERRUPTED);
             }
-            let began = since.load(Ordering::Relaxed);
+            // The patience first: a wait that begins in between has only just begun, whatever its patience.
+            let patience = Duration::from_millis(patience.load(Ordering::SeqCst));
+            let began = since.load(Ordering::SeqCst);
             let waited = Duration::from_millis((start.elapsed().as_millis() as u64 + 1).saturating_sub(began));
-            let most = timeout.saturating_add(Duration::from_millis(patience.load(Ordering::Relaxed)));
+            let most = timeout.saturating_add(patience);
             if began > 0 && waited > most {
                 let seconds = most.as_secs();
                 let message = format!(
@@ -71,8 +73,8 @@ impl Watch {
 
     /// The same, for so long beyond the timeout.
     pub(crate) fn waits_longer(&self, patience: Duration) -> Waiting<'_> {
-        self.patience.store(patience.as_millis() as u64, Ordering::Relaxed);
-        self.since.store(self.start.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
+        self.patience.store(patience.as_millis() as u64, Ordering::SeqCst);
+        self.since.store(self.start.elapsed().as_millis() as u64 + 1, Ordering::SeqCst);
         Waiting(&self.since)
     }
 }
@@ -85,6 +87,6 @@ fn end(code: i32) -> ! {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.0.store(0, Ordering::Relaxed);
+        self.0.store(0, Ordering::SeqCst);
     }
 }
