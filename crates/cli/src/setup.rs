@@ -43,7 +43,7 @@ impl<'a> Setup<'a> {
     pub(crate) fn to_solve(solving: &'a SolvingArguments) -> Result<Self, Failure> {
         #[cfg(feature = "mpi")]
         if solving.plan.ranks.is_some() {
-            return Err(Failure::usage("`--ranks` is for `--engine mpi`, and for `warpath bfs` and `warpath sssp`"));
+            return Err(Failure::usage("`--ranks` is for `--engine mpi`, and for `warpath bfs`, `sssp` and `apsp`"));
         }
         let setup = Self::on_engine(&solving.common, &solving.engine)?;
         Ok(Setup { plan: solving.plan.plan, statistics: solving.statistics, ..setup })

@@ -216,8 +216,9 @@ pub fn all_pairs(
         // Nothing that this rank wrote comes after what rank 0 does to the file.
         drop(sink);
         // Such a rank has an error, which is none of the run.
-        let summary = world
-            .agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) }, Some(took).filter(|_| !resume))?;
+        // Only who has solved a share knows how long another one may take.
+        let took = Some(took).filter(|_| !resume && !overflows && solved.is_ok() && !rows.is_empty());
+        let summary = world.agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) }, took)?;
         let again = world.any(overflows);
         let Some(summary) = summary.filter(|_| !again) else {
             wide = true;

@@ -75,21 +75,29 @@ pub struct SharedMatrix {
 /// [`Error::DistanceOverflow`]; [`Error::NotVerified`]; [`Error::Io`] if a rank can't write: the folder of the file has to be one that all hosts share; and
 /// the errors of [`PartOfGraph::load`].
 pub fn floyd_warshall(world: &World, source: &Source<'_>, request: SharedMatrix) -> Outcome<(AllPairs, u64)> {
-    let checked = match source.weight_kind() {
-        WeightKind::F32 | WeightKind::F64 => Err(Error::invalid(format!(
-            "`{}` has no weights that are floats: they would be rounded otherwise than on one machine",
-            FLOYD_WARSHALL.name
-        ))),
-        _ if source.vertices() > u32::MAX.into() => Err(Error::invalid("a matrix has up to 2^32 rows")),
-        _ => Ok(()),
-    };
-    world.agree(checked)?;
+    world.agree(check_matrix(source))?;
     let plan = RankPlan::of_matrix(world, source, request.memory, request.verify)?;
     world.agree(plan.check())?;
     match source.weight_kind() {
         WeightKind::Unit => solve::<Unit>(world, source, request),
         WeightKind::I32 => solve::<i32>(world, source, request),
         _ => solve::<u32>(world, source, request),
+    }
+}
+
+/// An error if ranks can't share a matrix of this graph, as far as that is known before it is read.
+///
+/// # Errors
+///
+/// [`Error::InvalidRequest`] if weights are floats, or there are 2^32 vertices.
+pub fn check_matrix(source: &Source<'_>) -> Result<()> {
+    match source.weight_kind() {
+        WeightKind::F32 | WeightKind::F64 => Err(Error::invalid(format!(
+            "`{}` has no weights that are floats: they would be rounded otherwise than on one machine",
+            FLOYD_WARSHALL.name
+        ))),
+        _ if source.vertices() > u32::MAX.into() => Err(Error::invalid("a matrix has up to 2^32 rows")),
+        _ => Ok(()),
     }
 }
 

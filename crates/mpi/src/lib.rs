@@ -58,7 +58,7 @@ pub use all_pairs::{AllPairs, MatrixFile, Pairs, Rows, all_pairs, decide_rows, s
 pub use components::{RankComponents, components};
 pub use cuda_aware::CudaAware;
 pub use device::{RankDevices, RankGpu};
-pub use floyd_warshall::{FLOYD_WARSHALL, SharedMatrix, floyd_warshall};
+pub use floyd_warshall::{FLOYD_WARSHALL, SharedMatrix, check_matrix, floyd_warshall};
 pub use graph::{PartOfGraph, Partition, Parts};
 pub use graph500::{Graph500, RankKernel, graph500};
 pub use listed_edges::{ListedEdges, VertexNames};

@@ -59,7 +59,8 @@ pub(crate) fn write_blocks<D: DistanceValue>(grid: &Grid<'_>, file: Option<Parti
     // One host may write more slowly than another.
     let start = Instant::now();
     let written = write_block(grid, &path, &none, block);
-    world.agree_at_leisure(written, Some(start.elapsed()))?;
+    let took = (written.is_ok() && !block.is_empty()).then(|| start.elapsed());
+    world.agree_at_leisure(written, took)?;
     world.agree(file.map_or(Ok(()), PartialFile::finish))
 }
 

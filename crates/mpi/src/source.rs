@@ -111,14 +111,15 @@ impl<'g> Source<'g> {
         Ok(Source { form: Form::Listed(Cow::Owned(list)), weights, turn: Turn::AsStored })
     }
 
-    /// The bytes of a cell of a matrix that ranks share: as few as weights may do with that are known before the graph is read.
+    /// The bytes of a cell of a matrix that ranks share: as few as weights may do with that are known before the graph is read. If distances turn
+    /// out to need more, ranks begin again with more.
     pub fn matrix_cell_bytes(&self) -> u64 {
         /// Greater weights take more than 16 bits, as paths of some arcs do.
         const SHORT: i64 = u16::MAX as i64 / 8;
         match (self.weight_kind(), self.weights) {
+            (WeightKind::I32, _) => 8,
             (WeightKind::Unit, _) => 2,
             (_, Weighting::Random(range, _)) if range.high <= SHORT => 2,
-            (WeightKind::I32, _) => 8,
             _ => 4,
         }
     }

@@ -1,4 +1,5 @@
-//! Predicts what ranks send that share a matrix of all pairs: exactly, since it depends on nothing but sizes.
+//! Predicts what ranks send that share a matrix of all pairs: exactly, since it depends on nothing but sizes, for one attempt. Distances that do not fit
+//! their cells, which nobody knows before, take another one with wider cells.
 //!
 //! Of each pivot of up to [`PIVOT`] vertices, the rank where its rows and columns cross tells the closed cells to the ranks of its row and of its
 //! column; the ranks that have its rows tell their columns of these to those below and above, and the ranks that have its columns tell their rows.

@@ -353,6 +353,10 @@ fn bad_requests_get_one_error() {
             "`--ranks` plans for `--algorithm floyd-warshall-2d`",
         ),
         (words_of("apsp grid:3x3 --engine mpi --reduce histogram --output x.npy"), "a reduction is written to a .csv"),
+        (
+            words_of("apsp grid:3x3 --engine mpi --plan --ranks 4 --algorithm floyd-warshall-2d --threads 2"),
+            "`--threads` is not possible with `--engine mpi`",
+        ),
         (words_of("path grid:3x3 0 8 --engine mpi --plan --ranks 4"), "`--ranks` is for `warpath bfs`"),
         (words_of("path grid:3x3 0 8 --k 2 --engine mpi"), "`--k` is not possible with `--engine mpi`"),
         (words_of("bench --suite peers --engine mpi"), "`--engine mpi` is for `--suite graph500`"),
@@ -505,7 +509,7 @@ fn wait_for_rows(partial: &Path, vertices: u64, distance_bytes: u64) {
 
 /// A rank falls silent while it has rows to solve: the other one has done its share, and does not wait for ever.
 fn a_rank_that_is_silent_over_its_rows_ends_all() {
-    let words = ["apsp", "kron:13", "--weights", "random:1..9", "--memory", "64M", "--engine", "mpi:timeout=1"];
+    let words = ["apsp", "kron:13", "--weights", "random:1..9", "--memory", "64M", "--engine", "mpi:timeout=3"];
     let long = Long::of(&words);
     wait_for_rows(&long.folder.path().join("out.npy.partial"), 1 << 13, 4);
     signal("-STOP", &long.ranks()[1]);

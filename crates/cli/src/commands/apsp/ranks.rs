@@ -11,7 +11,8 @@ use warpath::problems::RowReductions;
 use warpath::{Apsp, Control, Decision, Engine, Error, Solver};
 use warpath_mpi::{
     AllPairs, FLOYD_WARSHALL, MatrixFile, Outcome, Pairs, PredictedMatrix, RankDevices, RankMessages, RankPlan,
-    RankSeconds, Rows, SharedMatrix, Source, World, all_pairs, decide_rows, floyd_warshall, predict_matrix, same_graph,
+    RankSeconds, Rows, SharedMatrix, Source, World, all_pairs, check_matrix, decide_rows, floyd_warshall,
+    predict_matrix, same_graph,
 };
 
 use super::{Scores, reduced, refuse_matrix_of_reduction};
@@ -70,7 +71,10 @@ struct RanksFacts {
 pub(super) fn run(arguments: &ApspArguments) -> Result<ExitCode, Failure> {
     let (engine, as_json) = (&arguments.solving.engine.engine, arguments.solving.common.json);
     if let Some(count) = arguments.solving.plan.ranks {
-        Options::of(engine)?;
+        let options = Options::of(engine)?;
+        options.refuse_those_of_searches("all pairs")?;
+        refuse_gpus(options.devices)?;
+        ranks::refuse(&arguments.graph, &of_shared_matrix(arguments))?;
         plan_absent(arguments, count)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -86,10 +90,16 @@ fn plan_absent(arguments: &ApspArguments, count: u32) -> Result<(), Failure> {
             FLOYD_WARSHALL.name
         )));
     }
+    /// The model looks at each of them.
+    const MOST: u32 = 1 << 20;
+    if count > MOST {
+        return Err(Failure::usage(format!("`--ranks {count}`: a matrix is planned for up to {MOST} ranks")));
+    }
     let source = ranks::source_of_absent(&arguments.graph)?;
+    check_matrix(&source)?;
     let plan = RankPlan::matrix_for(&source, count.into(), arguments.verify);
-    let PredictedMatrix { bytes, messages, meetings } =
-        predict_matrix(source.vertices(), count as usize, source.matrix_cell_bytes());
+    let cell = source.matrix_cell_bytes();
+    let PredictedMatrix { bytes, messages, meetings } = predict_matrix(source.vertices(), count as usize, cell);
     let memory = arguments.solving.common.memory.unwrap_or_else(warpath::available_memory);
     let available = Available { memory, device: None, disk: None };
     let [bytes, messages, meetings] = [bytes, messages, meetings].map(|number| number as u64);
@@ -100,7 +110,10 @@ fn plan_absent(arguments: &ApspArguments, count: u32) -> Result<(), Failure> {
         let mut table = Table::new();
         table.row("ranks", format!("{}; below is what each takes", print::grouped(count.into())));
         let messages = print::count(messages, "message", "messages");
-        table.row("sends", format!("{} in {messages}, while it solves", print::bytes(bytes)));
+        table.row(
+            "sends",
+            format!("{} in {messages}, while it solves, if distances fit {cell} bytes", print::bytes(bytes)),
+        );
         table.row("meets", format!("{} times", print::grouped(meetings.into())));
         table.print()?;
         print::plan(None, &plan, available, false)?;
@@ -266,6 +279,24 @@ fn seconds_of(found: &AllPairs) -> RankSeconds {
     RankSeconds { compute: found.compute, exchange: 0.0, wait: found.wait }
 }
 
+fn refuse_gpus(devices: RankDevices) -> Result<(), Error> {
+    match devices {
+        RankDevices::Cuda => Err(Error::invalid(format!("`{}` runs on cores, not on GPUs", FLOYD_WARSHALL.name))),
+        RankDevices::Auto | RankDevices::Cpu => Ok(()),
+    }
+}
+
+/// The options that a shared matrix has not, and whether they are given.
+fn of_shared_matrix(arguments: &ApspArguments) -> [(&'static str, bool); 5] {
+    [
+        ("--threads", arguments.solving.common.threads.is_some()),
+        ("--resume", arguments.resume),
+        ("--sources", arguments.sources.is_some()),
+        ("--targets", arguments.targets.is_some()),
+        ("--reduce", arguments.reduce.is_some()),
+    ]
+}
+
 /// Solves on a matrix that all ranks share, of a graph that none has as a whole.
 fn share_matrix(
     arguments: &ApspArguments,
@@ -275,18 +306,8 @@ fn share_matrix(
     matrix: SharedMatrix,
 ) -> Outcome<()> {
     let common = &arguments.solving.common;
-    world.agree(match devices {
-        RankDevices::Cuda => Err(Error::invalid(format!("`{}` runs on cores, not on GPUs", FLOYD_WARSHALL.name))),
-        RankDevices::Auto | RankDevices::Cpu => Ok(()),
-    })?;
-    let others = [
-        ("--threads", common.threads.is_some()),
-        ("--resume", arguments.resume),
-        ("--sources", arguments.sources.is_some()),
-        ("--targets", arguments.targets.is_some()),
-        ("--reduce", arguments.reduce.is_some()),
-    ];
-    world.agree(ranks::refuse(&arguments.graph, &others))?;
+    world.agree(refuse_gpus(devices))?;
+    world.agree(ranks::refuse(&arguments.graph, &of_shared_matrix(arguments)))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
     let source = ranks::source(world, &arguments.graph, common.memory, false, control)?;
     if arguments.solving.plan.plan {
