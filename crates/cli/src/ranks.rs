@@ -12,7 +12,7 @@ use warpath_mpi::{
     DEFAULT_TIMEOUT, Failed, Outcome, Parts, RankDevices, RankMessages, RankPlan, RankSeconds, Source, Weighting, World,
 };
 
-use crate::arguments::{GraphArguments, PlanArguments, ShowProgress};
+use crate::arguments::{GraphArguments, ShowProgress};
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::print::{self, Available, Table};
@@ -173,14 +173,6 @@ impl SecondsOfRanks {
         let Slowest { rank, seconds: Split { compute, exchange, wait } } = self.slowest;
         let [compute, exchange, wait] = [compute, exchange, wait].map(print::seconds);
         format!("rank {rank}: compute {compute}, exchange {exchange}, wait {wait}")
-    }
-}
-
-/// An error if the plan of ranks is asked for that are not there, by a command that has none.
-pub(crate) fn refuse_absent(plan: &PlanArguments) -> Result<(), Error> {
-    match plan.ranks {
-        Some(_) => Err(Error::invalid("`--ranks` is for `warpath bfs`, `sssp` and `apsp`")),
-        None => Ok(()),
     }
 }
 

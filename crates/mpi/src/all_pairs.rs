@@ -11,7 +11,7 @@
 //! and then all add it up.
 //!
 //! Ranks that have done their share wait for the others four times as long as that took, and then the timeout. Where rows are resumed, some may
-//! have far more to do than others, and ranks wait for any time.
+//! have far more to do than others, and a rank that had none, or failed, knows nothing of theirs: these wait for any time.
 //!
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
 
@@ -20,8 +20,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use warpath::formats::PartialFile;
-use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, Weights, with_min_plus, with_weights};
-use warpath::problems::{DistanceSum, RowBlock, RowProcesses, RowReductions, RowSink, TableShape, checksum};
+use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, with_min_plus};
+use warpath::problems::{DistanceSum, RowBlock, RowProcesses, RowReductions, RowSink, TableShape};
 use warpath::tables::write_npy_part;
 use warpath::{Apsp, Decision, Distance, Error, Graph, Plan, Result, Solver};
 
@@ -115,25 +115,11 @@ pub struct MatrixFile {
 ///
 /// [`Error::InvalidRequest`].
 pub fn same_graph(world: &World, graph: &Graph) -> Outcome<()> {
-    world.agree(if world.are_equal(fingerprint_of(graph)) {
+    world.agree(if world.are_equal(graph.fingerprint()) {
         Ok(())
     } else {
         Err(Error::invalid("the ranks have read different graphs: the file is another one on another host"))
     })
-}
-
-/// A checksum of the arcs and weights.
-fn fingerprint_of(graph: &Graph) -> u64 {
-    let csr = graph.csr();
-    let weights = match csr.weights() {
-        Weights::Unit(_) => 0,
-        weights => with_weights!(weights, values => checksum(bytemuck::cast_slice(values))),
-    };
-    let parts = [csr.offsets().len() as u64, checksum(bytemuck::cast_slice(csr.offsets())), weights];
-    checksum(bytemuck::cast_slice(&[
-        checksum(bytemuck::cast_slice(&parts)),
-        checksum(bytemuck::cast_slice(csr.targets())),
-    ]))
 }
 
 /// What becomes of the distances.

@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use super::survey::{Survey, check_offsets, survey, survey_weighted};
 use super::{Labels, MAX_VERTICES, VertexId, Weight, WeightKind, Weights, with_weights};
 use crate::apart::apart;
+use crate::checksum::{checksum, checksum_of_array};
 use crate::instructions::with_widest_instructions;
 use crate::{Error, Result, parallel};
 
@@ -332,6 +333,20 @@ impl Graph {
             self.transpose = if keep { OnceLock::from(by_head) } else { OnceLock::new() };
         }
         self
+    }
+
+    /// A checksum of the arcs and their weights, by which copies of a graph are told from others. O(vertices + arcs), in parallel.
+    pub fn fingerprint(&self) -> u64 {
+        let csr = &self.csr;
+        let mut parts = vec![
+            checksum_of_array(bytemuck::cast_slice(csr.offsets())),
+            checksum_of_array(bytemuck::cast_slice(csr.targets())),
+            checksum(csr.weights().kind().name().as_bytes()),
+        ];
+        if !matches!(csr.weights(), Weights::Unit(_)) {
+            parts.push(with_weights!(csr.weights(), values => checksum_of_array(bytemuck::cast_slice(values))));
+        }
+        checksum(bytemuck::cast_slice(&parts))
     }
 
     /// An error unless all of these are vertices.

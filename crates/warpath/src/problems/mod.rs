@@ -30,7 +30,6 @@ mod sums;
 mod tree;
 
 pub use crate::checksum::checksum;
-pub(crate) use crate::checksum::checksum_of_array;
 pub use apsp::{Apsp, ApspIntoSink};
 pub(crate) use betweenness::{BETWEENNESS_SEGMENT, Sources};
 pub use betweenness::{Betweenness, VertexBetweenness};

@@ -55,7 +55,7 @@ struct OpenTable {
 }
 
 /// The journal's first bytes: magic number, fingerprint of graph and request, sealed code of the distance type.
-const JOURNAL_MAGIC: &[u8; 8] = b"wprows03";
+const JOURNAL_MAGIC: &[u8; 8] = b"wprows06";
 const JOURNAL_HEADER: usize = 24;
 /// A block in the journal: rows done after it, and its checksum.
 const JOURNAL_ENTRY: usize = 16;

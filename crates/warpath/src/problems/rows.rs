@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::Report;
 use super::facts::{DistanceSum, Facts, RowFacts};
-use crate::checksum::{checksum, checksum_of_array};
-use crate::graph::{Distance, Distances, Graph, VertexId, Weights, with_distances, with_weights};
+use crate::checksum::checksum;
+use crate::graph::{Distance, Distances, Graph, VertexId, WeightKind, with_distances};
 use crate::plan::Plan;
 use crate::{Error, Result, parallel};
 
@@ -65,19 +65,13 @@ impl TableShape<'_> {
     /// A checksum of everything that the rows of an unfinished table depend on: the arcs and weights of the graph, sources, targets, the order of
     /// the rows, and everything that decides how floats are rounded. O(vertices + arcs).
     pub fn fingerprint(&self) -> u64 {
-        let csr = self.graph.csr();
         let mut parts = vec![
-            checksum_of_array(bytemuck::cast_slice(csr.offsets())),
-            checksum_of_array(bytemuck::cast_slice(csr.targets())),
+            self.graph.fingerprint(),
             checksum(bytemuck::cast_slice(self.sources)),
             self.targets.map_or(u64::MAX, |targets| checksum(bytemuck::cast_slice(targets))),
             checksum(bytemuck::cast_slice(self.order)),
-            checksum(csr.weights().kind().name().as_bytes()),
         ];
-        if !matches!(csr.weights(), Weights::Unit(_)) {
-            parts.push(with_weights!(csr.weights(), values => checksum_of_array(bytemuck::cast_slice(values))));
-        }
-        if matches!(csr.weights(), Weights::F32(_) | Weights::F64(_)) {
+        if matches!(self.graph.weight_kind(), WeightKind::F32 | WeightKind::F64) {
             parts.push(checksum(self.rounding.as_bytes()));
         }
         checksum(bytemuck::cast_slice(&parts))

@@ -98,7 +98,7 @@ impl SweepsOnDevice {
         // The hierarchy may be larger than was expected.
         let (rows, parameters, plan) = fitting(solver, self.unweighted, self.rows, available);
         plan.check_device(available)?;
-        check_host(&plan)?;
+        plan.check(available_memory())?;
         let mut state = solver.device();
         let device = state.device(&solver.engine)?;
         let mut swept = Swept {
@@ -146,15 +146,6 @@ impl SweepsOnDevice {
             return Ok(swept);
         }
     }
-}
-
-/// An error unless the host has room for what the device leaves to it.
-fn check_host(plan: &Plan) -> Result<()> {
-    let (needed, available) = (plan.memory_bytes(), available_memory());
-    if needed <= available {
-        return Ok(());
-    }
-    Err(Error::OutOfMemory { what: "shortcuts in pinned memory".into(), needed, available })
 }
 
 /// The distances of a row.

@@ -71,18 +71,14 @@ struct RanksFacts {
 pub(super) fn run(arguments: &ApspArguments) -> Result<ExitCode, Failure> {
     let (engine, as_json) = (&arguments.solving.engine.engine, arguments.solving.common.json);
     if let Some(count) = arguments.solving.plan.ranks {
-        let options = Options::of(engine)?;
-        options.refuse_those_of_searches("all pairs")?;
-        refuse_gpus(options.devices)?;
-        ranks::refuse(&arguments.graph, &of_shared_matrix(arguments))?;
-        plan_absent(arguments, count)?;
+        plan_absent(arguments, &Options::of(engine)?, count)?;
         return Ok(ExitCode::SUCCESS);
     }
     ranks::run(engine, as_json, |world, control, options| on_ranks(arguments, world, control, options))
 }
 
 /// Prints what each of so many ranks would take and send that share a matrix, none of which is started.
-fn plan_absent(arguments: &ApspArguments, count: u32) -> Result<(), Failure> {
+fn plan_absent(arguments: &ApspArguments, options: &Options, count: u32) -> Result<(), Failure> {
     check(arguments)?;
     if arguments.algorithm.algorithm.as_deref() != Some(FLOYD_WARSHALL.name) {
         return Err(Failure::usage(format!(
@@ -90,6 +86,9 @@ fn plan_absent(arguments: &ApspArguments, count: u32) -> Result<(), Failure> {
             FLOYD_WARSHALL.name
         )));
     }
+    options.refuse_those_of_searches("all pairs")?;
+    refuse_gpus(options.devices)?;
+    ranks::refuse(&arguments.graph, &of_shared_matrix(arguments))?;
     /// The model looks at each of them.
     const MOST: u32 = 1 << 20;
     if count > MOST {

@@ -103,7 +103,9 @@ fn named(world: &World, names: &Names, vertices: &[u64]) -> Outcome<Vec<String>>
 
 /// An error for options that ranks do not have.
 fn check(arguments: &PathArguments) -> Result<(), Error> {
-    ranks::refuse_absent(&arguments.solving.plan)?;
+    if arguments.solving.plan.ranks.is_some() {
+        return Err(Error::invalid("`--ranks` is for `warpath bfs`, `sssp` and `apsp`"));
+    }
     ranks::refuse(
         &arguments.graph,
         &[

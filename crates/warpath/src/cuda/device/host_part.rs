@@ -73,9 +73,7 @@ impl HostPart {
     pub(in crate::cuda) fn cells<T: Pod>(&self) -> &[T] {
         bytemuck::cast_slice(&bytemuck::cast_slice::<Wide, u8>(&self.words)[..self.bytes])
     }
-}
 
-impl HostPart {
     /// Its cells, which no device uses.
     pub(in crate::cuda) fn cells_mut<T: Pod>(&mut self) -> &mut [T] {
         let bytes = self.bytes;

@@ -117,9 +117,6 @@ pub(crate) const LAYOUTS: [&str; 15] = [
     "zero-copy:offsets=host,distances=32",
 ];
 
-/// Some of these layouts, for tables, which search in one semiring after another.
-pub(in crate::cuda) const LAYOUTS_OF_TABLES: &[&str] = &[LAYOUTS[2], LAYOUTS[6], LAYOUTS[10], LAYOUTS[12], LAYOUTS[13]];
-
 /// With room for the distances of this semiring alone.
 pub(in crate::cuda) fn in_one_semiring(semiring: DeviceSemiring, parameters: &Parameters) -> Parameters {
     let bits = if semiring == DeviceSemiring::Wide { "64" } else { NARROW };

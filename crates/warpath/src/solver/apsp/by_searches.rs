@@ -107,10 +107,10 @@ pub(super) fn plan(
     solver: &Solver,
     table: &Table,
     plan: &mut Plan,
-) -> String {
+) -> &'static str {
     let graph = &*solver.graph;
     if graph.vertices() == 0 {
-        return String::new();
+        return "";
     }
     // Without a device nobody knows how much fits.
     let available = solver.allowed_on_each_of(table.devices()).unwrap_or(u64::MAX);

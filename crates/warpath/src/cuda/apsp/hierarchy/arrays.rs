@@ -1,17 +1,17 @@
 //! The arrays of sweeps over a hierarchy on a device.
 
-use super::arguments::{
-    CLIMBING_TOGETHER, COUNTED, COUNTERS_A_SOURCE, Climb, FOUR, Facts, Front, Load, Meeting, Node, Part, Position,
-    ROUND_WORDS, Rows, Sums, Sweep, Tile, Visit,
-};
 use std::ops::Range;
 use std::sync::Arc;
 
 use bytemuck::Pod;
 
+use super::arguments::{
+    CLIMBING_TOGETHER, COUNTED, COUNTERS_A_SOURCE, Climb, FOUR, Facts, Front, Load, Meeting, Node, Part, Position,
+    ROUND_WORDS, Rows, Sums, Sweep, Tile, Visit,
+};
 use super::sizes::Sizes;
 use crate::cuda::device::Device;
-use crate::cuda::device::arena::{Arena, plan_of};
+use crate::cuda::device::arena::Arena;
 use crate::cuda::device::host_part::HostPart;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::hierarchy::Pieces;
@@ -62,33 +62,38 @@ pub(super) struct Arrays {
 }
 
 /// Takes words of the device, or leaves them to the host.
-fn words(arena: &mut Arena<'_>, on_host: bool, what: &str, length: u64) -> DeviceSlice<u32> {
+fn take_words(arena: &mut Arena<'_>, on_host: bool, what: &str, length: u64) -> DeviceSlice<u32> {
     if on_host { DeviceSlice::new(0, length) } else { arena.take(what, length) }
 }
 
 pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
-    let Sizes { vertices, tiles_on_host, fronts_on_host, .. } = *sizes;
+    let Sizes { words, vertices, tiles_on_host, fronts_on_host, .. } = *sizes;
     let if_offsets = |length: u64| if sizes.offsets { length } else { 0 };
     let if_rows = |length: u64| if sizes.facts { 0 } else { length };
-    let product = |factors: &[u64]| factors.iter().fold(sizes.words, |product, &factor| product.saturating_mul(factor));
+    let product = |factors: &[u64]| factors.iter().fold(words, |product, &factor| product.saturating_mul(factor));
     Arrays {
         nodes: arena.take("the elimination tree", vertices + 1),
         positions: arena.take("the subtree of each vertex", vertices),
-        up_arcs: words(arena, tiles_on_host, "shortcuts upwards", product(&[2, sizes.shortcuts])),
+        up_arcs: take_words(arena, tiles_on_host, "shortcuts upwards", product(&[2, sizes.shortcuts])),
         fronts: arena.take("fronts", sizes.fronts),
         depths: arena.take("the depths of boundaries", sizes.targets),
-        up_lengths: words(arena, fronts_on_host, "the lengths of fronts upwards", product(&[sizes.up_lengths])),
+        up_lengths: take_words(arena, fronts_on_host, "the lengths of fronts upwards", product(&[sizes.up_lengths])),
         parts: arena.take("parts of fronts", sizes.parts),
         boundaries: arena.take("the boundaries of fronts", sizes.boundaries),
-        down_lengths: words(arena, fronts_on_host, "the lengths of fronts downwards", product(&[sizes.down_lengths])),
+        down_lengths: take_words(
+            arena,
+            fronts_on_host,
+            "the lengths of fronts downwards",
+            product(&[sizes.down_lengths]),
+        ),
         tiles: arena.take("tiles", sizes.tiles),
         loads: arena.take("the boundaries of tiles", sizes.loads),
-        arcs: words(arena, tiles_on_host, "the shortcuts of tiles", product(&[2, sizes.steps])),
+        arcs: take_words(arena, tiles_on_host, "the shortcuts of tiles", product(&[2, sizes.steps])),
         ranks: arena.take("the ranks of tiles", vertices),
         column_offsets: arena.take("where the columns of vertices begin", if_rows(vertices + 1)),
         columns_of: arena.take("the columns of vertices", sizes.columns_of_tiles),
         label_of: arena.take("where the label of each column begins", sizes.columns),
-        labels: words(arena, tiles_on_host, "labels", product(&[FOUR.into(), sizes.fours])),
+        labels: take_words(arena, tiles_on_host, "labels", product(&[FOUR.into(), sizes.fours])),
         greatest: arena.take("the greatest length of a label", if_rows(1)),
         visits: arena.take("the tiles of sources", if_rows(sizes.stride())),
         rounds: arena.take("rounds of columns", sizes.rounds.saturating_mul(ROUND_WORDS.into())),
@@ -109,10 +114,10 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
         },
         facts: arena.take("facts about rows", if sizes.facts { sizes.rows } else { 0 }),
         spans: arena.take("the spans of tiles", if_offsets(sizes.tiles)),
-        short_arcs: words(arena, tiles_on_host, "the shortcuts of tiles in 16 bits", if_offsets(sizes.steps)),
+        short_arcs: take_words(arena, tiles_on_host, "the shortcuts of tiles in 16 bits", if_offsets(sizes.steps)),
         left: arena.take("tiles that do not fit 16 bits", sizes.most_left()),
         left_count: arena.take("how many they are", if_offsets(1)),
-        down: words(
+        down: take_words(
             arena,
             fronts_on_host,
             "shortcuts downwards",
@@ -123,19 +128,15 @@ pub(super) fn layout(arena: &mut Arena<'_>, sizes: &Sizes) -> Arrays {
     }
 }
 
-/// What the host keeps of the arrays, in pinned memory.
-pub(super) fn plan_on_host(plan: &mut Plan, sizes: &Sizes) {
-    let mut bytes = 0_u64;
-    let _ = plan_of(|arena| {
-        let mut arrays = layout(arena, sizes);
-        bytes = arrays
-            .on_host(sizes)
-            .into_iter()
-            .fold(0, |sum, array| sum.saturating_add(array.length().saturating_mul(4)));
-    });
-    if bytes > 0 {
-        plan.memory("shortcuts in pinned memory", bytes);
+/// What the arrays take, on the device and in pinned memory of the host.
+pub(super) fn plan(sizes: &Sizes) -> Plan {
+    let mut plan = Plan::new();
+    let mut arrays = layout(&mut Arena::counting(&mut plan), sizes);
+    let words = arrays.on_host(sizes).into_iter().fold(0_u64, |sum, array| sum.saturating_add(array.length()));
+    if words > 0 {
+        plan.memory("shortcuts in pinned memory", words.saturating_mul(4));
     }
+    plan
 }
 
 impl Arrays {

@@ -61,7 +61,7 @@ use answers::Answers;
 use arguments::{
     CLIMBING_TOGETHER, CLIMBING_WARPS, COLUMNS, Climb, OFFSET_SOURCES, Rows, SOURCES, Sums, Sweep, parts_of,
 };
-use arrays::{Arrays, layout, plan_on_host};
+use arrays::{Arrays, layout};
 use batch::Batch;
 use facts::FactKernels;
 use offsets::OffsetKernels;
@@ -75,7 +75,6 @@ use super::outgoing::RawFacts;
 use super::rows::RowsOnDevice;
 use super::searches::{Finished, Searches, SearchesAlgorithm, SearchesTask};
 use crate::algorithms::{AlgorithmInfo, Workload};
-use crate::cuda::device::arena::plan_of;
 use crate::cuda::device::memory::Pool;
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::launch::Waiting;
@@ -110,9 +109,8 @@ pub(crate) const ALGORITHM: SearchesAlgorithm = SearchesAlgorithm {
         let cut = task.hierarchy.and_then(|hierarchy| Some((hierarchy, Cut::new(hierarchy, task).ok()?)));
         let cut = cut.as_ref().map(|(hierarchy, cut)| (*hierarchy, &*cut.pieces, cut.rounds.as_deref()));
         let sizes = Sizes::of(task, cut);
-        let mut plan = plan_of(|arena| layout(arena, &sizes));
+        let mut plan = arrays::plan(&sizes);
         Answers::plan(&mut plan, &sizes);
-        plan_on_host(&mut plan, &sizes);
         plan
     },
     prepare: |device, task| Ok(Box::new(Sweeps::new(device, task)?)),

@@ -23,13 +23,12 @@ use rayon::prelude::*;
 use super::super::{Cell, DenseTask};
 use super::cut::{Cut, Room, asked};
 use crate::algorithms::Parameters;
-use crate::graph::{Weights, with_weights};
 use crate::partial::open_regular;
 use crate::plan::Plan;
-use crate::problems::{KeptState, checksum, checksum_of_array, disk_space_of};
+use crate::problems::{KeptState, checksum, disk_space_of};
 use crate::{Error, Result};
 
-const MAGIC: u64 = u64::from_le_bytes(*b"wpstrip2");
+const MAGIC: u64 = u64::from_le_bytes(*b"wpstrip3");
 /// Numbers in the head: the magic number, the fingerprint of the graph, the cell, rows of a strip.
 const HEAD: usize = 4;
 /// The bytes copied at once where a strip passes through memory.
@@ -143,16 +142,8 @@ impl Kept {
 
 /// What a state is bound to beside cells and strips: the arcs that take part, and their weights.
 fn fingerprint(task: &DenseTask<'_>) -> u64 {
-    let csr = task.graph.csr();
-    let mut parts = vec![
-        checksum_of_array(bytemuck::cast_slice(csr.offsets())),
-        checksum_of_array(bytemuck::cast_slice(csr.targets())),
-        task.takes_part
-            .map_or(0, |takes_part| checksum(&takes_part.iter().map(|&part| part.into()).collect::<Vec<u8>>())),
-    ];
-    if !matches!(csr.weights(), Weights::Unit(_)) {
-        parts.push(with_weights!(csr.weights(), values => checksum_of_array(bytemuck::cast_slice(values))));
-    }
+    let takes_part = task.takes_part.map(|takes_part| takes_part.iter().map(|&part| part.into()).collect::<Vec<u8>>());
+    let parts = [task.graph.fingerprint(), takes_part.map_or(0, |takes_part| checksum(&takes_part))];
     checksum(bytemuck::cast_slice(&parts))
 }
 

@@ -30,7 +30,7 @@ pub(in crate::solver::apsp) struct Batch {
     pub(in crate::solver::apsp) rows: u64,
     pub(in crate::solver::apsp) parameters: Parameters,
     /// What is on the device, as one of the algorithm's layouts says it; empty for the first.
-    pub(in crate::solver::apsp) layout: String,
+    pub(in crate::solver::apsp) layout: &'static str,
     pub(in crate::solver::apsp) plan: Plan,
     /// How many rows fit, before they are shared out evenly; `None` if not even one does.
     pub(super) fitting: Option<u64>,
@@ -64,7 +64,7 @@ impl Batch {
             let is_better = batch.fitting > best.fitting || best.fitting.is_none();
             let on_host = batch.plan.memory_bytes().saturating_mul(devices as u64);
             if is_better && on_host <= available_memory() {
-                best = Batch { layout: (*layout).to_owned(), ..batch };
+                best = Batch { layout, ..batch };
             }
         }
         best
@@ -111,7 +111,7 @@ impl Batch {
         } else {
             rows
         };
-        Batch { rows, parameters, layout: String::new(), plan, fitting }
+        Batch { rows, parameters, layout: "", plan, fitting }
     }
 }
 
