@@ -242,7 +242,7 @@ pub struct PlanArguments {
     #[arg(long, help_heading = "Running")]
     pub plan: bool,
     /// With `--plan --engine mpi`: plan for so many ranks, of which none is started, and predict what each will send in a
-    /// breadth-first search of kron, uniform or grid, or for a matrix that they share
+    /// breadth-first search of kron, uniform or grid, to find their components, or for a matrix that they share
     #[cfg(feature = "mpi")]
     #[arg(long, value_name = "N", requires = "plan", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Running")]
     pub ranks: Option<u32>,
@@ -439,6 +439,9 @@ pub struct ComponentsArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArguments,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub plan: PlanArguments,
 }
 
 /// `warpath info`.

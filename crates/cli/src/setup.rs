@@ -43,7 +43,9 @@ impl<'a> Setup<'a> {
     pub(crate) fn to_solve(solving: &'a SolvingArguments) -> Result<Self, Failure> {
         #[cfg(feature = "mpi")]
         if solving.plan.ranks.is_some() {
-            return Err(Failure::usage("`--ranks` is for `--engine mpi`, and for `warpath bfs`, `sssp` and `apsp`"));
+            return Err(Failure::usage(
+                "`--ranks` is for `--engine mpi`, and for `warpath bfs`, `sssp`, `apsp` and `components`",
+            ));
         }
         let setup = Self::on_engine(&solving.common, &solving.engine)?;
         Ok(Setup { plan: solving.plan.plan, statistics: solving.statistics, ..setup })
@@ -199,13 +201,18 @@ impl<'a> Setup<'a> {
         checked.map_err(|error| Failure::from(error).after_the_answer())
     }
 
-    /// Prints the plan of a run that only loads the graph.
-    pub(crate) fn print_plan_of_graph(&self, graph: &Graph) -> Result<(), Failure> {
-        let mut plan = Plan::new();
+    /// Prints the plan of a run that only loads the graph, or takes so much more memory for its work.
+    pub(crate) fn print_plan_of_graph(&self, graph: &Graph, mut plan: Plan) -> Result<(), Failure> {
+        let checked = plan.check(self.memory());
         let bytes = plan_of_loaded(graph, None, &mut plan);
-        let available = self.common.memory.unwrap_or_else(warpath::available_memory);
-        let memory = available.saturating_add(bytes);
-        print::plan(None, &plan, Available { memory, device: None, disk: None }, self.common.json)
+        let memory = self.memory().saturating_add(bytes);
+        print::plan(None, &plan, Available { memory, device: None, disk: None }, self.common.json)?;
+        checked.map_err(|error| Failure::from(error).after_the_answer())
+    }
+
+    /// The host's memory that work may take: what is free, or the limit.
+    pub(crate) fn memory(&self) -> u64 {
+        self.common.memory.unwrap_or_else(warpath::available_memory)
     }
 
     /// The limit on host memory, if one is set; with a GPU, `--memory` limits the GPU's memory instead.

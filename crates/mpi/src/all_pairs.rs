@@ -10,8 +10,9 @@
 //! Some sources and targets make a table in place of a matrix. What is reduced from rows, such as eccentricities, each rank has of its own,
 //! and then all add it up.
 //!
-//! Ranks that have done their share wait for the others four times as long as that took, and then the timeout. Where rows are resumed, some may
-//! have far more to do than others, and a rank that had none, or failed, knows nothing of theirs: these wait for any time.
+//! Ranks that have done their share wait for the others four times as long as that took, and then the timeout, which begins anew whenever the
+//! file of the matrix is written. A rank that had no rows to solve, or failed, knows nothing of those of others: without a file it waits for any time, and with
+//! one until the pause after a write is four times as long as one before it, and then the timeout.
 //!
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
 
@@ -29,6 +30,7 @@ use crate::facts::{combined_max, combined_sum};
 use crate::journal::{Begun, Journal};
 use crate::matrix_file::{distance_bytes, header, open, write_header};
 use crate::output::path_of_all;
+use crate::watch::Leisure;
 use crate::words::{pull, push};
 use crate::world::{Outcome, Reduction, Traffic, World};
 
@@ -201,10 +203,12 @@ pub fn all_pairs(
         let (resumed, overflows) = (sink.resumed, sink.narrow_is_not_enough);
         // Nothing that this rank wrote comes after what rank 0 does to the file.
         drop(sink);
-        // Such a rank has an error, which is none of the run.
-        // Only who has solved a share knows how long another one may take.
-        let took = Some(took).filter(|_| !resume && !overflows && solved.is_ok() && !rows.is_empty());
-        let summary = world.agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) }, took)?;
+        // Only who has solved rows knows how long a share may take.
+        let own = rows.len().checked_sub(resumed).filter(|&own| own > 0 && !overflows && solved.is_ok());
+        let took = own.map(|own| took.mul_f64(rows.len() as f64 / own as f64));
+        let leisure = Leisure { took, file: path.as_deref() };
+        // A rank that overflows has an error, which is none of the run.
+        let summary = world.agree_at_leisure(if overflows { Ok(None) } else { solved.map(Some) }, leisure)?;
         let again = world.any(overflows);
         let Some(summary) = summary.filter(|_| !again) else {
             wide = true;

@@ -63,7 +63,10 @@ pub use graph::{PartOfGraph, Partition, Parts};
 pub use graph500::{Graph500, RankKernel, graph500};
 pub use listed_edges::{ListedEdges, VertexNames};
 pub use messages::RankMessages;
-pub use model::{Predicted, PredictedByWeights, PredictedMatrix, predict, predict_by_weights, predict_matrix};
+pub use model::{
+    Predicted, PredictedByWeights, PredictedComponents, PredictedMatrix, predict, predict_by_weights,
+    predict_components, predict_matrix,
+};
 pub use names::Names;
 pub use output::{SharedFile, write_together};
 pub use plan::RankPlan;

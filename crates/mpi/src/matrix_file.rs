@@ -12,6 +12,7 @@ use warpath::{Error, Result};
 
 use crate::grid::Grid;
 use crate::output::path_of_all;
+use crate::watch::Leisure;
 use crate::world::Outcome;
 
 /// Opens the file, which is there.
@@ -60,7 +61,7 @@ pub(crate) fn write_blocks<D: DistanceValue>(grid: &Grid<'_>, file: Option<Parti
     let start = Instant::now();
     let written = write_block(grid, &path, &none, block);
     let took = (written.is_ok() && !block.is_empty()).then(|| start.elapsed());
-    world.agree_at_leisure(written, took)?;
+    world.agree_at_leisure(written, Leisure { took, file: Some(&path) })?;
     world.agree(file.map_or(Ok(()), PartialFile::finish))
 }
 

@@ -102,9 +102,7 @@ impl RankPlan {
 
     /// The plan of one of so many ranks that share a matrix, none of which has to be there.
     pub fn matrix_for(source: &Source<'_>, ranks: u64, verify: bool) -> Plan {
-        let ranks = ranks.max(1);
-        let (owned, arcs) = (source.vertices().div_ceil(ranks), source.arcs().div_ceil(ranks));
-        matrix_in(source, ranks as usize, (owned, arcs), verify)
+        matrix_in(source, ranks.max(1) as usize, share_of(source, ranks), verify)
     }
 
     /// Plans the memory of each rank that finds statistics: the graph with its weights, components, degrees and levels.
@@ -130,6 +128,16 @@ impl RankPlan {
             components_in(source, world.ranks(), (owned, arcs), on_gpu, Problem::Bfs)
         })
     }
+
+    /// The plan of one of so many ranks that find components, none of which has to be there.
+    pub fn components_for(source: &Source<'_>, ranks: u64) -> Plan {
+        components_in(source, ranks.max(1) as usize, share_of(source, ranks), false, Problem::Bfs)
+    }
+}
+
+/// The vertices and arcs of one of so many ranks, on average.
+fn share_of(source: &Source<'_>, ranks: u64) -> (u64, u64) {
+    (source.vertices().div_ceil(ranks.max(1)), source.arcs().div_ceil(ranks.max(1)))
 }
 
 /// The plan of a rank that has a block of a matrix of all pairs.
@@ -185,9 +193,8 @@ impl Search {
     /// The plan of one of so many ranks, none of which has to be there: of a rank with its share of the vertices and arcs, on a GPU if they are
     /// asked for.
     pub fn plan_for(&self, source: &Source<'_>, ranks: u64) -> Plan {
-        let ranks = ranks.max(1);
-        let (owned, arcs) = (source.vertices().div_ceil(ranks), source.arcs().div_ceil(ranks));
-        self.plan_of(source, ranks as usize, owned, arcs, self.devices == RankDevices::Cuda)
+        let (owned, arcs) = share_of(source, ranks);
+        self.plan_of(source, ranks.max(1) as usize, owned, arcs, self.devices == RankDevices::Cuda)
     }
 
     /// The part of a rank with so many vertices and arcs, if all of these lead to vertices of other ranks.

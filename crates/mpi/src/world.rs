@@ -18,7 +18,7 @@ use warpath::{Control, Error, ErrorKind, Result};
 use crate::allocation::with_capacity;
 use crate::messages::RankMessages;
 use crate::reduced::Reduced;
-use crate::watch::Watch;
+use crate::watch::{Leisure, Watch};
 use crate::words::{pull, push};
 
 /// How long a rank waits for the others before it ends the run, if nothing else is said.
@@ -111,9 +111,6 @@ impl Drop for World {
         }
     }
 }
-
-/// A rank that has done its share waits so many times as long as that took for others with as large a share.
-pub(crate) const PATIENCE: u32 = 4;
 
 /// The code that all ranks end with if one panics,
 const PANICKED: i32 = 101;
@@ -307,14 +304,13 @@ impl World {
         }
     }
 
-    /// The same after work that took this rank so long, and may take another one longer: a rank waits [`PATIENCE`] times as long before the
-    /// timeout begins, and for any time if it is not known how long the work of others is.
+    /// The same after work that each rank did on its own: how long others may take is no longer the timeout alone.
     ///
     /// # Errors
     ///
     /// As [`World::agree`].
-    pub(crate) fn agree_at_leisure<T>(&self, result: Result<T>, took: Option<Duration>) -> Outcome<T> {
-        let watched = took.map(|took| self.watch.waits_longer(took.saturating_mul(PATIENCE)));
+    pub(crate) fn agree_at_leisure<T>(&self, result: Result<T>, leisure: Leisure<'_>) -> Outcome<T> {
+        let watched = self.watch.waits_at(leisure);
         self.communicator.barrier();
         drop(watched);
         self.agree(result)

@@ -45,10 +45,20 @@ pub(crate) fn run(arguments: ComponentsArguments) -> Result<ExitCode, Failure> {
         engine if is_mpi(engine) => return run_on_ranks(&arguments),
         engine => return Err(Failure::usage(format!("components are found by `cpu` or `mpi`, not by `{engine}`"))),
     }
-    let setup = Setup::without_engine(common, false)?.ignoring_weights(true);
+    #[cfg(feature = "mpi")]
+    if arguments.plan.ranks.is_some() {
+        return Err(Failure::usage("`--ranks` is for `--engine mpi`"));
+    }
+    let setup = Setup::without_engine(common, arguments.plan.plan)?.ignoring_weights(true);
+    if arguments.plan.plan {
+        let (graph, _) = setup.load(&arguments.graph)?;
+        setup.print_plan_of_graph(&graph, Components::plan(&graph, arguments.strong))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
     let output = arguments.output.as_deref().map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
+    Components::plan(&graph, arguments.strong).check(setup.memory())?;
     let find = if arguments.strong { Components::strong } else { Components::weak };
     let (components, solve) = timed(|| Ok(find(&graph, &setup.control)?))?;
     setup.control.check()?;

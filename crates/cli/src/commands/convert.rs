@@ -8,7 +8,7 @@ use warpath::formats::{
 };
 use warpath::generate::Recipe;
 use warpath::graph::Labels;
-use warpath::{Error, Graph};
+use warpath::{Error, Graph, Plan};
 
 use crate::answer::{GraphFacts, PeakBytes, Times, timed};
 use crate::arguments::ConvertArguments;
@@ -67,7 +67,7 @@ pub(crate) fn convert(arguments: ConvertArguments) -> Result<ExitCode, Failure> 
         Prepared { graph, hierarchy: None, seconds }
     };
     if arguments.plan.plan {
-        setup.print_plan_of_graph(&graph)?;
+        setup.print_plan_of_graph(&graph, Plan::new())?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(coordinates) = coordinates {

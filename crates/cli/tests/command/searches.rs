@@ -204,6 +204,7 @@ fn a_plan_changes_nothing() {
         assert!(types.is_empty() || types.contains(&run["number_type"]), "{command}: {types:?}");
     }
     assert_eq!(folder.run("path g.txt 1 2 --plan --json").json()["fits"], json!(true));
+    assert_eq!(folder.run("components g.txt --strong --output x.csv --plan --json").json()["fits"], json!(true));
     assert_eq!(folder.names(), ["g.txt"]);
 }
 
@@ -211,8 +212,10 @@ fn a_plan_changes_nothing() {
 fn a_plan_that_does_not_fit_is_printed_and_lacks_memory() {
     let folder = Folder::new();
     folder.file("g.txt", "1 2\n2 3\n");
+    folder.run("generate grid:800x800 g.wpg").ok();
     for (arguments, message) in [
         ("apsp kron:10 --algorithm batched --memory 1M", "the work needs"),
+        ("components g.wpg --strong --memory 20M", "the work (the path of the search,"),
         // Nothing is generated.
         ("sssp kron:31,edges-per-vertex=4000 --source 1", "generating `kron:31,edges-per-vertex=4000` needs"),
         ("bfs kron:24 --source 0 --memory 1M", "generating `kron:24` needs"),

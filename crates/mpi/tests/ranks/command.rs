@@ -213,6 +213,7 @@ fn answers_are_printed_once() {
         ("apsp kron:8,weights=1..9 --reduce closeness", "2 ranks, which share the rows out"),
         ("apsp dense:200", "2 ranks; below is the plan of rank 0"),
         ("apsp grid:9x9 --algorithm floyd-warshall-2d", "2 ranks; below is the plan of rank 0"),
+        ("components grid:9x9", "2 ranks; below is the plan of rank 0"),
     ] {
         let words: Vec<&str> = words.split(' ').chain(["--engine", "mpi", "--plan"]).collect();
         let (output, out, error) = output_of(&mut launch(Role::Command, 2, &words));
@@ -238,6 +239,11 @@ fn answers_are_printed_once() {
     for part in ["4,096; below is what each takes", "its block of the matrix", "13.5 MiB in ", "it fits"] {
         assert!(out.contains(part), "{part}: {out}");
     }
+    let sets = ["components", "kron:20", "--engine", "mpi", "--plan", "--ranks", "4"];
+    let (output, out, error) = output_of(&mut alone(&sets));
+    assert!(output.status.success() && out.contains("of labels in 2 rounds"), "{out}{error}");
+    let (_, out, error) = output_of(alone(&sets).arg("--json"));
+    assert!(out.contains("\"rounds\":2"), "{out}{error}");
     let (_, out, error) = output_of(alone(&matrix).args(["--ranks", "4096", "--json"]));
     assert!(out.contains("\"traffic\":{\"bytes\":"), "{out}{error}");
     let two = ["bfs", "grid:9x9", "--source", "0", "--source", "80", "--target", "79", "--engine", "mpi"];
@@ -441,16 +447,16 @@ impl Long {
         long
     }
 
-    /// The processes of the ranks: the launcher's children that are this program.
+    /// The processes of the ranks: the launcher's children that are this program, or those of its proxy, which MPICH has.
     fn ranks(&self) -> Vec<String> {
         let name = std::env::current_exe().expect("a path");
-        let parent = self.launcher.id().to_string();
+        let launcher = self.launcher.id().to_string();
         let processes = std::fs::read_dir("/proc").expect("processes").flatten();
         let ids = processes.filter_map(|entry| entry.file_name().into_string().ok());
         let is_rank = |id: &String| {
-            let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-            let of = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)).unwrap_or("");
-            of == parent && std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|program| program == name)
+            let above = parent_of(id);
+            (above == launcher || parent_of(&above) == launcher)
+                && std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|program| program == name)
         };
         ids.filter(is_rank).collect()
     }
@@ -464,6 +470,12 @@ impl Long {
         assert!(left.is_empty(), "{left:?}");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
+}
+
+/// The parent of a process; nothing if there is no such process.
+fn parent_of(process: &str) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)).unwrap_or("").to_owned()
 }
 
 fn signal(name: &str, process: &str) {
@@ -507,10 +519,11 @@ fn wait_for_rows(partial: &Path, vertices: u64, distance_bytes: u64) {
     }
 }
 
-/// A rank falls silent while it has rows to solve: the other one has done its share, and does not wait for ever.
+/// A rank falls silent while it has rows to solve: the other one has done its share, and does not wait for ever. Nor would it if rows were
+/// resumed.
 fn a_rank_that_is_silent_over_its_rows_ends_all() {
     let words = ["apsp", "kron:13", "--weights", "random:1..9", "--memory", "64M", "--engine", "mpi:timeout=3"];
-    let long = Long::of(&words);
+    let long = Long::of(&[&words[..], &["--resume"]].concat());
     wait_for_rows(&long.folder.path().join("out.npy.partial"), 1 << 13, 4);
     signal("-STOP", &long.ranks()[1]);
     let Long { folder, launcher } = long;

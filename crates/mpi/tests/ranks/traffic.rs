@@ -1,9 +1,10 @@
 //! What ranks send, beside what the model predicts: weak scaling, with as many vertices for each rank.
 
 use warpath::generate::WeightRange;
+use warpath::graph::Unit;
 use warpath_mpi::{
-    Problem, RankDevices, RankFacts, Search, SharedMatrix, Source, Weighting, World, floyd_warshall, predict,
-    predict_by_weights, predict_matrix,
+    PartOfGraph, Parts, Problem, RankDevices, RankFacts, Search, SharedMatrix, Source, Weighting, World, components,
+    floyd_warshall, predict, predict_by_weights, predict_components, predict_matrix,
 };
 
 /// Runs on every rank; rank 0 prints what was sent and what was predicted, which may differ by a tenth, or by one frontier
@@ -54,6 +55,7 @@ pub(crate) fn as_rank() {
                 predict_by_weights(&specification, world.ranks(), degree, weights).expect("a prediction by weights");
             facts.push(("bytes sent by weights", mean(&all, |facts| facts.traffic.bytes), predicted.bytes, 0.0));
         }
+        facts.extend(of_components(&world, &specification, &source));
         facts.into_iter().for_each(|fact| compare(&world, &specification, fact));
     }
     // Weights that take cells of 16 bits.
@@ -70,6 +72,18 @@ pub(crate) fn as_rank() {
     ] {
         compare(&world, specification, (what, mean(sent), model, 0.5));
     }
+}
+
+/// What was sent and predicted to find the components of a graph.
+fn of_components(world: &World, specification: &str, source: &Source<'_>) -> [(&'static str, f64, f64, f64); 2] {
+    let part = PartOfGraph::<Unit>::load(world, source, Parts::Consecutive).expect("a part");
+    let found = components(world, &part).expect("components");
+    let predicted = predict_components(specification, world.ranks()).expect("a prediction");
+    let bytes = world.total(found.traffic.bytes) as f64 / world.ranks() as f64;
+    [
+        ("bytes for components", bytes, predicted.bytes, 0.0),
+        ("rounds for components", found.rounds as f64, predicted.rounds, 1.0),
+    ]
 }
 
 /// Has rank 0 print what was sent and what was predicted, which may differ by a tenth, or by this much.

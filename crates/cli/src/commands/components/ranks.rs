@@ -9,8 +9,8 @@ use warpath::graph::{Distances, Unit, VertexId};
 use warpath::tables::{csv_field, write_npy, write_npy_part};
 use warpath::{Control, Error};
 use warpath_mpi::{
-    Names, Outcome, PartOfGraph, Parts, RankComponents, RankDevices, RankPlan, RankSeconds, World, components,
-    write_together,
+    Names, Outcome, PartOfGraph, Parts, PredictedComponents, RankComponents, RankDevices, RankPlan, RankSeconds, World,
+    components, predict_components, write_together,
 };
 
 use super::{ComponentsFound, OfSize, show};
@@ -19,7 +19,7 @@ use crate::arguments::ComponentsArguments;
 use crate::exit_code::ExitCode;
 use crate::failure::Failure;
 use crate::output::OutputKind;
-use crate::print;
+use crate::print::{self, Available, Table};
 use crate::ranks::{self, Options, SecondsOfRanks};
 use crate::setup::{inputs, start_threads};
 
@@ -46,25 +46,67 @@ struct RanksFacts {
 }
 
 pub(super) fn run(arguments: &ComponentsArguments) -> Result<ExitCode, Failure> {
+    if let Some(count) = arguments.plan.ranks {
+        check(arguments, Options::of(&arguments.engine)?)?;
+        print_plan_of_absent(arguments, count)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     ranks::run(&arguments.engine, arguments.common.json, |world, control, options| {
         on_ranks(arguments, world, control, options)
     })
 }
 
+/// An error for options that ranks do not have.
+fn check(arguments: &ComponentsArguments, options: Options) -> Result<(), Error> {
+    options.refuse_those_of_searches("components")?;
+    if options.devices == RankDevices::Cuda {
+        return Err(Error::invalid("ranks find components on their cores, not on GPUs"));
+    }
+    let others = [("--strong", arguments.strong), ("--threads", arguments.common.threads.is_some())];
+    ranks::refuse(&arguments.graph, &others)
+}
+
+/// Prints what one of so many ranks would take and send, of which none is started.
+fn print_plan_of_absent(arguments: &ComponentsArguments, count: u32) -> Result<(), Failure> {
+    let source = ranks::source_of_absent(&arguments.graph)?;
+    let plan = RankPlan::components_for(&source, count.into());
+    let memory = arguments.common.memory.unwrap_or_else(warpath::available_memory);
+    let available = Available { memory, device: None, disk: None };
+    let predicted = predict_components(&arguments.graph.graph.to_string_lossy(), count as usize).ok();
+    if arguments.common.json {
+        let traffic = predicted.map(|PredictedComponents { ghosts, hubs, load_bytes, bytes, rounds }| {
+            let [ghosts, hubs, load_bytes, bytes, rounds] = [ghosts, hubs, load_bytes, bytes, rounds].map(|n| n as u64);
+            serde_json::json!({"ghosts": ghosts, "hubs": hubs, "load_bytes": load_bytes, "bytes": bytes, "rounds": rounds})
+        });
+        print::plan_with_traffic(None, &plan, available, true, traffic)?;
+    } else {
+        let mut table = Table::new();
+        table.row("ranks", format!("{}; below is what each takes", print::grouped(count.into())));
+        if let Some(PredictedComponents { ghosts, hubs, load_bytes, bytes, rounds }) = predicted {
+            let [load, labels] = [load_bytes, bytes].map(|bytes| print::bytes(bytes as u64));
+            let rounds = print::count(rounds as u64, "round", "rounds");
+            table.row("sends", format!("{load} while loading, {labels} of labels in {rounds}"));
+            let [ghosts, hubs] = [ghosts, hubs].map(|count| print::grouped(count as u128));
+            table.row("knows", format!("{ghosts} vertices of other ranks, {hubs} hubs"));
+        }
+        table.print()?;
+        print::plan(None, &plan, available, false)?;
+    }
+    plan.check(memory).map_err(|error| Failure::from(error).after_the_answer())
+}
+
 fn on_ranks(arguments: &ComponentsArguments, world: &World, control: &Control, options: Options) -> Outcome<()> {
     let is_first = world.rank() == 0;
-    world.agree(options.refuse_those_of_searches("components"))?;
-    world.agree(match options.devices {
-        RankDevices::Cuda => Err(Error::invalid("ranks find components on their cores, not on GPUs")),
-        RankDevices::Auto | RankDevices::Cpu => Ok(()),
-    })?;
-    let others = [("--strong", arguments.strong), ("--threads", arguments.common.threads.is_some())];
-    world.agree(ranks::refuse(&arguments.graph, &others))?;
+    world.agree(check(arguments, options))?;
     world.agree(start_threads(Some(1)).map_err(Failure::into_error))?;
-    let created = arguments.output.as_deref().filter(|_| is_first).map(|path| create(arguments, path, control));
+    let output = arguments.output.as_deref().filter(|_| is_first && !arguments.plan.plan);
+    let created = output.map(|path| create(arguments, path, control));
     let file = world.agree(created.transpose())?;
     let source = ranks::source(world, &arguments.graph, arguments.common.memory, true, control)?;
     let planned = RankPlan::of_components(world, &source, arguments.common.memory)?;
+    if arguments.plan.plan {
+        return ranks::print_plan(world, &planned, arguments.common.json);
+    }
     world.agree(planned.check())?;
     let start = Instant::now();
     let graph = PartOfGraph::<Unit>::load(world, &source, Parts::Consecutive)?;
