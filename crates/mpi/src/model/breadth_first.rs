@@ -198,12 +198,6 @@ impl Divided {
         4.0 * words.sum::<f64>()
     }
 
-    /// How many messages a rank sends that tells the others so much.
-    fn messages_with(&self, words: f64) -> f64 {
-        let others = self.ranks - 1.0;
-        if others > 0.0 { others * -(-words / others).exp_m1() } else { 0.0 }
-    }
-
     /// Bytes by which a rank tells the others which of their ghosts are in the frontier, and how many of these there are.
     fn told(&self, frontier: &[f64], ghosts: f64) -> (f64, f64) {
         let there = self

@@ -36,6 +36,15 @@ pub struct PredictedByWeights {
     pub load_bytes: f64,
     /// Bytes that a rank sends in exchanges during a search.
     pub bytes: f64,
+    /// Messages with words that a rank sends in exchanges during a search.
+    pub messages: f64,
+}
+
+/// How many ghosts are told of in a bucket, by light and by heavy arcs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    by_light: f64,
+    by_heavy: f64,
 }
 
 /// Predicts a search by delta-stepping with the width that ranks choose, on a generated graph with random weights of 32 bits, from a source of
@@ -73,13 +82,20 @@ pub fn predict_by_weights(
     }
     let weights = Weights { least, span };
     let nearer = graph.nearer(weights, source_degree.max(1.0));
-    let messages: f64 =
-        graph.classes.iter().map(|class| graph.pairs(class) * graph.records(class, &nearer, weights)).sum();
+    let mut told = vec![Told::default(); nearer[0].len().div_ceil(STEPS)];
+    for class in &graph.classes {
+        let (pairs, records) = (graph.pairs(class), graph.records(class, &nearer, weights));
+        for (told, records) in told.iter_mut().zip(records) {
+            told.by_light += pairs * records.by_light;
+            told.by_heavy += pairs * records.by_heavy;
+        }
+    }
     Ok(PredictedByWeights {
         ghosts: graph.ghosts(),
         hubs: graph.hubs,
         load_bytes: graph.drawn_for_others() * 16.0,
-        bytes: 8.0 * messages,
+        bytes: 8.0 * told.iter().map(|told| told.by_light + told.by_heavy).sum::<f64>(),
+        messages: told.iter().map(|told| graph.messages_in(told)).sum(),
     })
 }
 
@@ -122,8 +138,19 @@ impl Divided {
         nearer
     }
 
-    /// In how many buckets a rank finds a shorter path than before to a vertex of this class that it does not own.
-    fn records(&self, class: &Class, nearer: &[Vec<f64>], Weights { least, span }: Weights) -> f64 {
+    /// How many messages a rank sends in a bucket. Light arcs are relaxed first, those that lead into the bucket again and again, and then the heavy ones.
+    fn messages_in(&self, &Told { by_light, by_heavy }: &Told) -> f64 {
+        /// Later ones have next to nothing to tell.
+        const ROUNDS: i32 = 8;
+        // Of those that fall into the bucket, a rank has relaxed its own at once.
+        let of_others = (self.ranks - 1.0) / self.ranks;
+        let again = by_light / (by_light + by_heavy).max(f64::MIN_POSITIVE) * of_others;
+        let of_light = (0..ROUNDS).map(|round| self.messages_with(by_light * again.powi(round)));
+        of_light.sum::<f64>() + self.messages_with(by_heavy)
+    }
+
+    /// With which probability a rank finds a shorter path than before, in each bucket, to a vertex of this class that it does not own.
+    fn records(&self, class: &Class, nearer: &[Vec<f64>], Weights { least, span }: Weights) -> Vec<Told> {
         let steps = nearer[0].len() - 1;
         let arcs: Vec<f64> = self.arcs_from(class).collect();
         // The arcs whose tails are reached in each step.
@@ -131,20 +158,23 @@ impl Divided {
             |step: usize| arcs.iter().zip(nearer).map(|(arcs, of)| arcs * (of[step + 1] - of[step])).sum::<f64>();
         // How many paths of earlier buckets are shorter than each number of steps.
         let mut shorter = vec![0.0; steps + STEPS + least + span + 1];
-        let mut records = 0.0;
+        let mut all = Vec::with_capacity(steps.div_ceil(STEPS));
         for bucket in (0..steps).step_by(STEPS) {
             let tails: f64 = (bucket..steps.min(bucket + STEPS)).map(reached).sum();
             let first = bucket + STEPS / 2 + least;
-            let mut last = 0.0;
+            let (mut last, mut records) = (0.0, Told::default());
             for (length, shorter) in shorter.iter_mut().enumerate().skip(first) {
                 let own = tails * ((length - first) as f64 / span as f64).min(1.0);
                 // The shortest of the bucket is this long, and none before is shorter.
-                records += (own - last) * (-(own + last) / 2.0 - *shorter).exp();
+                let told = (own - last) * (-(own + last) / 2.0 - *shorter).exp();
+                let is_light = length < first + STEPS;
+                *(if is_light { &mut records.by_light } else { &mut records.by_heavy }) += told;
                 *shorter += own;
                 last = own;
             }
+            all.push(records);
         }
-        records
+        all
     }
 }
 

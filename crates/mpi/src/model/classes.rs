@@ -78,6 +78,12 @@ impl Divided {
         self.classes.iter().map(|class| self.pairs(class) * -(-self.arcs_to(class)).exp_m1()).sum()
     }
 
+    /// How many messages a rank sends that tells the others so much.
+    pub(super) fn messages_with(&self, words: f64) -> f64 {
+        let others = self.ranks - 1.0;
+        if others > 0.0 { others * -(-words / others).exp_m1() } else { 0.0 }
+    }
+
     /// How many arcs a rank draws for others.
     pub(super) fn drawn_for_others(&self) -> f64 {
         self.drawn_arcs / self.ranks * (self.ranks - 1.0) / self.ranks

@@ -53,7 +53,9 @@ pub(crate) fn as_rank() {
             let all = search.run(&world, &source).and_then(|found| found.of_all_ranks(&world)).expect("an answer");
             let predicted =
                 predict_by_weights(&specification, world.ranks(), degree, weights).expect("a prediction by weights");
+            let messages = mean(&all, |facts| facts.traffic.messages);
             facts.push(("bytes sent by weights", mean(&all, |facts| facts.traffic.bytes), predicted.bytes, 0.0));
+            facts.push(("messages by weights", messages, predicted.messages, few));
         }
         facts.extend(of_components(&world, &specification, &source));
         facts.into_iter().for_each(|fact| compare(&world, &specification, fact));

@@ -47,12 +47,10 @@ pub(super) fn print_plan(
     table.row("ranks", format!("{}; below is what each takes", print::grouped(ranks.into())));
     if let Some(traffic) = traffic {
         let [load, search] = [traffic.load_bytes, traffic.bytes].map(print::bytes);
-        let more = |of: &OfLevels| {
-            let messages = print::count(of.messages, "message", "messages");
-            format!(", in {messages}, {} to reductions", print::bytes(of.reduced_bytes))
-        };
-        let more = traffic.levels.as_ref().map_or(String::new(), more);
-        table.row("sends", format!("{load} while loading, {search} in a search{more}"));
+        let messages = print::count(traffic.messages, "message", "messages");
+        let reduced = |of: &OfLevels| format!(", {} to reductions", print::bytes(of.reduced_bytes));
+        let reduced = traffic.levels.as_ref().map_or(String::new(), reduced);
+        table.row("sends", format!("{load} while loading, {search} in a search, in {messages}{reduced}"));
         if let Some(OfLevels { meetings, levels, .. }) = traffic.levels {
             let [meetings, levels] = [meetings, levels].map(|count| print::grouped(count.into()));
             table.row("meets", format!("{meetings} times in a search of {levels} levels"));
@@ -72,6 +70,7 @@ struct Traffic {
     hubs: u64,
     load_bytes: u64,
     bytes: u64,
+    messages: u64,
     /// Of a breadth-first search.
     #[serde(flatten)]
     levels: Option<OfLevels>,
@@ -80,7 +79,6 @@ struct Traffic {
 /// What is predicted of a breadth-first search alone.
 #[derive(Debug, Serialize)]
 struct OfLevels {
-    messages: u64,
     reduced_bytes: u64,
     meetings: u64,
     levels: u64,
@@ -93,8 +91,8 @@ impl From<Predicted> for Traffic {
             hubs: predicted.hubs as u64,
             load_bytes: predicted.load_bytes as u64,
             bytes: predicted.bytes as u64,
+            messages: predicted.messages as u64,
             levels: Some(OfLevels {
-                messages: predicted.messages as u64,
                 reduced_bytes: predicted.reduced_bytes as u64,
                 meetings: predicted.meetings as u64,
                 levels: predicted.levels as u64,
@@ -110,6 +108,7 @@ impl From<PredictedByWeights> for Traffic {
             hubs: predicted.hubs as u64,
             load_bytes: predicted.load_bytes as u64,
             bytes: predicted.bytes as u64,
+            messages: predicted.messages as u64,
             levels: None,
         }
     }
