@@ -14,6 +14,13 @@ impl Bits {
         filled(what, length.div_ceil(64), 0).map(Bits)
     }
 
+    /// The numbers of bits in words of 32.
+    pub(crate) fn of_words(words: &[u32]) -> Result<Self> {
+        let mut bits = Self::new("a set", 32 * words.len())?;
+        bits.join(0, words);
+        Ok(bits)
+    }
+
     #[inline]
     pub(crate) fn contains(&self, number: usize) -> bool {
         self.0[number / 64] >> (number % 64) & 1 == 1

@@ -267,7 +267,7 @@ impl Search {
             }
             // Of a ghost its place in a list, and bits in a few sets.
             Problem::Bfs => item(SEARCH, [(owned, 4 + 8), (states, 4 + 1)]),
-            Problem::Sssp => item(SEARCH, [(states, 2 * distance + 4 + 1), (owned, 8)]),
+            Problem::Sssp => item(SEARCH, [(states, 2 * distance + 4 + 1), (owned, 8 + 4 + 1)]),
         }
         if block.is_some() {
             // What is sent, what comes, and the results.

@@ -7,7 +7,7 @@ use warpath::parts::PartMail;
 use super::{Local, Size};
 use crate::allocation::{filled, with_capacity};
 use crate::bits::Bits;
-use crate::graph::{GhostsToTell, PartOfGraph};
+use crate::graph::{GhostsToTell, PartOfGraph, subset};
 
 /// The mark of vertices that are not reached.
 const UNREACHED: u32 = u32::MAX;
@@ -114,13 +114,7 @@ impl Local for OnCores<'_> {
         for &vertex in self.frontier.iter().chain(&self.hubs) {
             self.frontier_bits.insert(vertex as usize);
         }
-        mail.clear();
-        (0..self.graph.ranks()).try_for_each(|rank| {
-            let bit =
-                |(place, &vertex): (usize, &u32)| u32::from(self.frontier_bits.contains(vertex as usize)) << place;
-            let word = |some: &[u32]| some.iter().enumerate().map(bit).sum::<u32>();
-            mail.add(self.graph.subscribed_by(rank).chunks(32).map(word))
-        })
+        subset::of_subscribed(self.graph, mail, |vertex| self.frontier_bits.contains(vertex as usize))
     }
 
     fn look_up(&mut self, ghosts: &[u32]) -> Result<()> {

@@ -18,6 +18,7 @@ mod deal;
 mod partition;
 mod rows;
 mod sorted_ids;
+pub(crate) mod subset;
 mod told;
 
 use std::ops::Range;

@@ -73,9 +73,14 @@ impl Divided {
         class.vertices * (1.0 - class.hubs) * (self.ranks - 1.0) / self.ranks
     }
 
+    /// The ghosts of a rank in a class.
+    pub(super) fn ghosts_in(&self, class: &Class) -> f64 {
+        self.pairs(class) * -(-self.arcs_to(class)).exp_m1()
+    }
+
     /// The ghosts of a rank.
     pub(super) fn ghosts(&self) -> f64 {
-        self.classes.iter().map(|class| self.pairs(class) * -(-self.arcs_to(class)).exp_m1()).sum()
+        self.classes.iter().map(|class| self.ghosts_in(class)).sum()
     }
 
     /// How many messages a rank sends that tells the others so much.

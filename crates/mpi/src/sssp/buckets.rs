@@ -73,6 +73,11 @@ impl Buckets {
         self.width.bucket_of(distance)
     }
 
+    /// The least distance of a later bucket, as [`Width::end_of`].
+    pub(super) fn end_of<D: DistanceValue>(&self, bucket: u64) -> D {
+        self.width.end_of(bucket)
+    }
+
     /// Adds a vertex at a distance.
     #[inline]
     pub(super) fn put<D: DistanceValue>(&mut self, distance: D, vertex: u32) {

@@ -9,7 +9,8 @@ use warpath::parts::PartMail;
 use super::Local;
 use super::buckets::{Buckets, NOTHING, Width};
 use crate::allocation::{filled, with_capacity};
-use crate::graph::{GhostsToTell, PartOfGraph};
+use crate::bits::Bits;
+use crate::graph::{GhostsToTell, PartOfGraph, subset};
 use crate::words::{pull, words_of};
 
 /// The state of a search.
@@ -26,6 +27,11 @@ struct OnCores<'g, L: MinPlus> {
     /// The vertices whose light arcs were relaxed in this bucket, and a mark for each vertex that is among them.
     settled: Vec<u32>,
     is_settled: Vec<bool>,
+    /// How many other ranks have each owned vertex as a ghost, and the sum of it over those settled in this bucket.
+    subscribers: Vec<u32>,
+    newly_settled: u64,
+    /// The owned vertices that were settled since ghosts were told that they are.
+    untold: Bits,
     /// The ghosts that came nearer since they were last sent.
     nearer_ghosts: GhostsToTell,
     /// The lowest bucket that ghosts were sent with last.
@@ -52,6 +58,9 @@ pub(super) fn start<'g, L: MinPlus>(
         buckets: Buckets::new(width),
         settled: Vec::new(),
         is_settled: filled("marks of vertices", graph.rows(), false)?,
+        subscribers: subscribers_of(graph)?,
+        newly_settled: 0,
+        untold: Bits::new("settled vertices", graph.owned_count())?,
         nearer_ghosts: GhostsToTell::new(graph.ghosts())?,
         lowest_sent: NOTHING,
         hub_came_nearer: false,
@@ -61,6 +70,15 @@ pub(super) fn start<'g, L: MinPlus>(
         search.buckets.put(L::Distance::ZERO, source);
     }
     Ok(Box::new(search))
+}
+
+/// How many other ranks have each owned vertex as a ghost.
+fn subscribers_of<W: Weight>(graph: &PartOfGraph<W>) -> Result<Vec<u32>> {
+    let mut subscribers = filled("ranks that know a vertex", graph.owned_count(), 0)?;
+    (0..graph.ranks()).for_each(|rank| {
+        graph.subscribed_by(rank).iter().for_each(|&vertex| subscribers[vertex as usize] += 1);
+    });
+    Ok(subscribers)
 }
 
 /// Moves arcs of weight up to delta to the front of each row; returns where the heavy ones begin.
@@ -121,6 +139,10 @@ impl<L: MinPlus> Local<L> for OnCores<'_, L> {
                 }
                 if !std::mem::replace(&mut self.is_settled[v], true) {
                     self.settled.push(vertex);
+                    if let Some(&subscribers) = self.subscribers.get(v) {
+                        self.newly_settled += u64::from(subscribers);
+                        self.untold.insert(v);
+                    }
                 }
                 self.relaxed[v] = distance;
                 let light = self.graph.row(v).start..self.heavy[v] as usize;
@@ -130,7 +152,31 @@ impl<L: MinPlus> Local<L> for OnCores<'_, L> {
         Ok(())
     }
 
+    fn newly_settled(&self) -> u64 {
+        self.newly_settled
+    }
+
+    fn tell_settled(&mut self, bits: &mut PartMail) -> Result<()> {
+        subset::of_subscribed(self.graph, bits, |vertex| self.untold.contains(vertex as usize))?;
+        self.untold.clear();
+        Ok(())
+    }
+
+    fn hear_settled(&mut self, bucket: u64, messages: &PartMail) -> Result<()> {
+        // A heavy arc may lead into the same bucket by rounding, so only paths that end beyond it are known to be of no use.
+        let end = self.buckets.end_of(bucket);
+        let told = Bits::of_words(&subset::of_ghosts(self.graph, messages)?)?;
+        for ghost in told.iter() {
+            let known = &mut self.distances[self.graph.rows() + ghost];
+            if end < *known {
+                *known = end;
+            }
+        }
+        Ok(())
+    }
+
     fn leave_bucket(&mut self) -> Result<()> {
+        self.newly_settled = 0;
         let mut settled = std::mem::take(&mut self.settled);
         for vertex in settled.drain(..) {
             let v = vertex as usize;

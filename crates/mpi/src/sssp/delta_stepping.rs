@@ -6,7 +6,12 @@
 //! When no rank has a vertex in the bucket any more, every rank relaxes the heavy arcs of the vertices that it settled there. A GPU relaxes all
 //! arcs of a vertex at once, and leaves none.
 //!
-//! A rank remembers the least distance that it knows of each ghost, and sends nothing that is not less. Hubs have state on all
+//! A rank remembers the least distance that it knows of each ghost, and sends nothing that is not less. Most of what it would send is of no use all the same: the
+//! ghost is settled, by a path that another rank found. So after the light arcs of a bucket in which many vertices were settled, on cores, their owners tell the ranks that have
+//! them as ghosts, a bit for each; no path that ends beyond the bucket is sent to these any more. Chakaravarthy et al. *prune* such messages in another way: vertices that are not
+//! settled ask their neighbors.
+//!
+//! Hubs have state on all
 //! ranks, and each rank relaxes those of their arcs that it has; after a round in which a hub came nearer anywhere, the ranks reduce
 //! the distances of hubs.
 //!
@@ -26,7 +31,7 @@ use super::buckets::{NOTHING, Width};
 use super::{Local, cores, device};
 use crate::algorithm::RankAlgorithm;
 use crate::device::Placed;
-use crate::graph::PartOfGraph;
+use crate::graph::{PartOfGraph, subset};
 use crate::reduced::Reduced;
 use crate::world::{NEWS, Outcome, Reduction, World};
 
@@ -50,11 +55,12 @@ where
 {
     let delta = delta.unwrap_or_else(|| width_for(graph, wider(world.ranks(), part.is_some())));
     let width = Width::new(delta);
-    let hubs = graph.hubs();
+    let (hubs, ghosts) = (graph.hubs(), graph.ghosts());
     let local = match part {
         Some(part) => device::start(part, graph, width, width_for(graph, 1.0).min(delta), sources),
         None => cores::start(graph, width, sources),
     };
+    let ghosts = world.total(ghosts as u64);
     let mut search = Search::<L> { local: world.agree(local)?, mail: Mail::default(), failure: None, hubs };
     let leaves_heavy = search.local.leaves_heavy();
     let mut bucket = search.lowest(world)?;
@@ -63,6 +69,9 @@ where
         let mut met = search.meet(world, relaxed)?;
         if met.hubs_came_nearer || met.lowest == bucket {
             continue;
+        }
+        if met.newly_settled > 0 && met.newly_settled >= ghosts / PRUNING_SHARE {
+            search.tell_settled(world, bucket);
         }
         let left = search.local.leave_bucket();
         if leaves_heavy {
@@ -76,11 +85,16 @@ where
     Ok((world.agree(search.local.distances())?, delta))
 }
 
+/// Ghosts are told that they are settled after a bucket in which this part of them was.
+pub(crate) const PRUNING_SHARE: u64 = 16;
+
 /// What the ranks know after they met.
 struct Met {
     /// The lowest bucket that holds anything on any rank, or [`NOTHING`].
     lowest: u64,
     hubs_came_nearer: bool,
+    /// How many ghosts were settled in this bucket, if the ranks met after its light arcs on cores.
+    newly_settled: u64,
 }
 
 /// So many times a width as on one machine.
@@ -116,9 +130,15 @@ fn wider(ranks: usize, on_gpus: bool) -> f64 {
 /// What was sent and what came: memory that serves one round after another.
 #[derive(Debug, Default)]
 struct Mail {
+    bits: PartMail,
     outgoing: PartMail,
     incoming: PartMail,
 }
+
+/// The states of a rank: it can't go on, a hub came nearer, or neither. The least of all ranks counts.
+const HAS_FAILED: u64 = 0;
+const HAS_HUBS: u64 = 1;
+const HAS_NONE: u64 = 2;
 
 /// A search of all ranks.
 struct Search<'g, L: MinPlus> {
@@ -141,22 +161,37 @@ where
     /// What the ranks know, if all could go on.
     fn news(&mut self, world: &World) -> Outcome<Met> {
         let news = self.local.news();
-        let mut least = self.told(news);
+        let [state, lowest, _] = self.told(news);
+        let mut least = [state, lowest];
         world.reduce_all(Reduction::Least, &mut least);
-        self.heard(world, least)
+        self.heard(world, [least[0], least[1], 0])
     }
 
-    /// What this rank tells: the least of all ranks' numbers count.
+    /// What this rank tells: the least state and bucket of all ranks count, and the sum of what they settled.
     fn told(&mut self, news: Result<(u64, bool)>) -> [u64; NEWS] {
         let (lowest, hub_came_nearer) = self.noted(news).unwrap_or((NOTHING, false));
-        [u64::from(self.failure.is_none()), u64::from(!hub_came_nearer), lowest]
+        let state = match (self.failure.is_some(), hub_came_nearer) {
+            (true, _) => HAS_FAILED,
+            (false, true) => HAS_HUBS,
+            (false, false) => HAS_NONE,
+        };
+        [state, lowest, self.local.newly_settled()]
     }
 
-    fn heard(&mut self, world: &World, least: [u64; NEWS]) -> Outcome<Met> {
-        if least[0] == 0 {
+    fn heard(&mut self, world: &World, [state, lowest, newly_settled]: [u64; NEWS]) -> Outcome<Met> {
+        if state == HAS_FAILED {
             world.agree(self.failure.take().map_or(Ok(()), Err))?;
         }
-        Ok(Met { lowest: least[2], hubs_came_nearer: least[1] == 0 })
+        Ok(Met { lowest, hubs_came_nearer: state == HAS_HUBS, newly_settled })
+    }
+
+    /// Tells the ranks that have this rank's vertices as ghosts which of them are settled.
+    fn tell_settled(&mut self, world: &World, bucket: u64) {
+        let Mail { bits, outgoing, incoming } = &mut self.mail;
+        let told = self.local.tell_settled(bits).and_then(|()| subset::as_messages(bits, outgoing));
+        let exchanged = world.exchange_mail(told, outgoing, incoming);
+        let heard = exchanged.and_then(|()| self.local.hear_settled(bucket, incoming));
+        self.noted(heard);
     }
 
     /// Sends what came nearer to its owners, and reduces the distances of hubs if any came nearer.
@@ -182,16 +217,17 @@ where
         let is_early = early.is_some();
         let made = self.noted(collected).ok_or_else(|| Error::invalid("a rank can't go on"));
         let news = self.told(Ok(early.unwrap_or((NOTHING, false))));
-        let Mail { outgoing, incoming } = &mut self.mail;
+        let Mail { outgoing, incoming, .. } = &mut self.mail;
         let (all, carried) = world.exchange_with_news(made, outgoing, incoming, news);
         let received = carried.and_then(|()| self.local.receive(self.mail.incoming.words()));
         self.noted(received);
         if !is_early {
             return self.news(world);
         }
-        let least =
-            all.into_iter().fold([u64::MAX; NEWS], |least, news| std::array::from_fn(|k| least[k].min(news[k])));
-        self.heard(world, least)
+        let all = all.into_iter().fold([HAS_NONE, NOTHING, 0], |all, news| {
+            [all[0].min(news[0]), all[1].min(news[1]), all[2].saturating_add(news[2])]
+        });
+        self.heard(world, all)
     }
 
     /// Gives each hub the least distance that any rank found for it.

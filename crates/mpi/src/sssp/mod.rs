@@ -7,7 +7,7 @@ mod cores;
 mod delta_stepping;
 mod device;
 
-pub(crate) use delta_stepping::{search, width_of};
+pub(crate) use delta_stepping::{PRUNING_SHARE, search, width_of};
 use device::Linked;
 use warpath::Result;
 use warpath::graph::MinPlus;
@@ -25,6 +25,23 @@ trait Local<L: MinPlus> {
 
     /// Relaxes the arcs of the vertices in a bucket that are not left until later, and of those that fall into it.
     fn relax_light(&mut self, bucket: u64) -> Result<()>;
+
+    /// Of the vertices that were settled in this bucket: for how many other ranks each is a ghost, added up. 0 where ghosts are not told that they are
+    /// settled.
+    fn newly_settled(&self) -> u64 {
+        0
+    }
+
+    /// Fills `bits` with a bit for each owned vertex that a rank has as a ghost, for each rank: whether it was settled since this was last told.
+    fn tell_settled(&mut self, bits: &mut PartMail) -> Result<()> {
+        bits.clear();
+        Ok(())
+    }
+
+    /// Takes in which ghosts are nearer than the end of a bucket, from the messages of their owners: no path that is as long needs to be told.
+    fn hear_settled(&mut self, _bucket: u64, _messages: &PartMail) -> Result<()> {
+        Ok(())
+    }
 
     /// The bucket is settled on all ranks: relaxes what was left.
     fn leave_bucket(&mut self) -> Result<()>;
