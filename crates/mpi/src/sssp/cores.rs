@@ -27,7 +27,7 @@ struct OnCores<'g, L: MinPlus> {
     /// The vertices whose light arcs were relaxed in this bucket, and a mark for each vertex that is among them.
     settled: Vec<u32>,
     is_settled: Vec<bool>,
-    /// How many other ranks have each owned vertex as a ghost, and the sum of it over those settled in this bucket.
+    /// How many other ranks have each owned vertex as a ghost, if many have, and the sum of it over those settled in this bucket.
     subscribers: Vec<u32>,
     newly_settled: u64,
     /// The owned vertices that were settled since ghosts were told that they are.
@@ -72,8 +72,14 @@ pub(super) fn start<'g, L: MinPlus>(
     Ok(Box::new(search))
 }
 
-/// How many other ranks have each owned vertex as a ghost.
+/// How many other ranks have each owned vertex as a ghost; empty if few vertices are ghosts, so that few messages lead to these.
 fn subscribers_of<W: Weight>(graph: &PartOfGraph<W>) -> Result<Vec<u32>> {
+    /// There is a ghost for each so many vertices.
+    const FEW: usize = 4;
+    let ghosts: usize = (0..graph.ranks()).map(|rank| graph.subscribed_by(rank).len()).sum();
+    if ghosts.saturating_mul(FEW) < graph.owned_count() {
+        return Ok(Vec::new());
+    }
     let mut subscribers = filled("ranks that know a vertex", graph.owned_count(), 0)?;
     (0..graph.ranks()).for_each(|rank| {
         graph.subscribed_by(rank).iter().for_each(|&vertex| subscribers[vertex as usize] += 1);
