@@ -402,8 +402,8 @@ mod tests {
 
     use super::generate::Header;
     use crate::cuda::{
-        apsp, betweenness, bfs, closure, customization, frontier, matrix, neighborhoods, parts, peers, regions, sssp,
-        zero_copy,
+        apsp, betweenness, bfs, closure, customization, frontier, level_sums, matrix, neighborhoods, parts, peers,
+        regions, sssp, zero_copy,
     };
 
     /// Every header.
@@ -426,6 +426,7 @@ mod tests {
         closure::warshall::header,
         customization::header,
         frontier::header,
+        level_sums::header,
         matrix::blocks::header,
         matrix::by_vertex::header,
         matrix::tiles::header,

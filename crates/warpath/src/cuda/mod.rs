@@ -19,6 +19,7 @@ mod frontier;
 pub(crate) mod graph;
 pub(crate) mod kernel_header;
 mod launch;
+pub(crate) mod level_sums;
 mod matrix;
 mod neighborhoods;
 pub mod parts;
@@ -40,7 +41,7 @@ pub(crate) fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let breadth_first = bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain([&bfs::OVER_HIERARCHY]);
     let by_weights = sssp::ALGORITHMS.iter().map(|entry| &entry.info).chain([&sssp::OVER_HIERARCHY]);
     let searches = breadth_first.chain(by_weights);
-    let all_pairs = apsp::ALGORITHMS.iter().map(apsp::ApspAlgorithm::info);
+    let all_pairs = apsp::ALGORITHMS.iter().map(apsp::ApspAlgorithm::info).chain([&level_sums::INFO]);
     searches.chain(all_pairs).chain(closure::ALGORITHMS.iter().map(|entry| &entry.info))
 }
 

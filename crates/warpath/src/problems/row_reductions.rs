@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use super::level_sums::{LevelSums, WantedSums};
 use super::rows::{RowBlock, RowSink, TableShape, wrong_type};
 use crate::graph::{Distance, DistanceValue, Distances, VertexId, with_distances};
 use crate::plan::Plan;
@@ -280,6 +281,18 @@ impl RowReductions {
     }
 }
 
+impl RowReductions {
+    /// How many rows each vertex is the source of.
+    fn count_own(&mut self) {
+        self.columns.iter_mut().for_each(|column| column.own = 0);
+        for &source in &self.sources {
+            if let Some(column) = self.columns.get_mut(source as usize) {
+                column.own += 1;
+            }
+        }
+    }
+}
+
 impl RowSink for RowReductions {
     fn plan(&self, rows: u64, columns: u64, _: u64, plan: &mut Plan) {
         plan.memory("reductions", rows.saturating_mul(24).saturating_add(columns.saturating_mul(72)));
@@ -307,6 +320,34 @@ impl RowSink for RowReductions {
 
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()> {
         with_distances!(block.values, values => self.add(block, values))
+    }
+
+    fn wanted_sums(&self, by_target: bool) -> Option<WantedSums> {
+        let greatest = self.wants(Reduction::Eccentricity);
+        // Eccentricities are those of sources.
+        (by_target || !greatest).then(|| WantedSums {
+            sums: self.wants(Reduction::Closeness),
+            inverse_sums: self.wants(Reduction::Harmonic),
+            greatest,
+        })
+    }
+
+    fn sums(&mut self, sums: &LevelSums) -> Result<()> {
+        for (column, (&reached, &sum)) in self.columns.iter_mut().zip(sums.reached.iter().zip(&sums.sums)) {
+            (column.reached, column.integer_sum) = (reached.into(), sum.into());
+        }
+        self.count_own();
+        self.harmonic.iter_mut().zip(&sums.inverse_sums).for_each(|(harmonic, &sum)| *harmonic = sum);
+        for (eccentricity, &greatest) in self.eccentricities.iter_mut().zip(&sums.greatest) {
+            *eccentricity = Some(Distance::Unsigned(greatest.into()));
+        }
+        if self.wants(Reduction::Histogram) {
+            let counts = sums.by_level.iter().enumerate().map(|(level, &pairs)| (level as i64, pairs)).collect();
+            let all = Histogram { width: self.histogram.width, counts };
+            self.histogram = Histogram { width: self.histogram.width, ..Default::default() }.merged(all);
+            self.histogram.shrink();
+        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::Report;
 use super::facts::{DistanceSum, Facts, RowFacts};
+use super::level_sums::{LevelSums, WantedSums};
 use crate::checksum::checksum;
 use crate::graph::{Distance, Distances, Graph, VertexId, WeightKind, with_distances};
 use crate::plan::Plan;
@@ -132,6 +133,21 @@ pub trait RowSink: Send {
         true
     }
 
+    /// Which sums over the searches of unweighted rows do in place of the rows; `None` if rows are needed. `by_target` says whether the distances to a vertex are
+    /// those from it, and all are asked for.
+    fn wanted_sums(&self, _by_target: bool) -> Option<WantedSums> {
+        None
+    }
+
+    /// Takes these sums over all searches, after [`begin`](RowSink::begin) and in place of rows.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the sink from taking them.
+    fn sums(&mut self, _sums: &LevelSums) -> Result<()> {
+        Err(Error::invalid("this sink takes rows, and no sums"))
+    }
+
     /// Where an algorithm that completes no row before the others may keep its state; nowhere by default.
     /// [`finish`](RowSink::finish) removes the file.
     fn kept_state(&self) -> Option<KeptState> {
@@ -206,6 +222,17 @@ pub(crate) struct TableFacts {
 impl TableFacts {
     pub(crate) fn new(rows: usize) -> Self {
         TableFacts { rows: rows as u64, ..Default::default() }
+    }
+
+    /// The facts of so many rows without weights, of which so many pairs have each distance.
+    pub(crate) fn of_levels(rows: usize, by_level: &[u64]) -> Self {
+        let distances = || by_level.iter().zip(0_u64..);
+        TableFacts {
+            finite_pairs: by_level.iter().sum(),
+            integer_sum: distances().map(|(&pairs, level)| i128::from(pairs) * i128::from(level)).sum(),
+            max_distance: distances().last().map(|(_, level)| Distance::Unsigned(level)),
+            ..Self::new(rows)
+        }
     }
 
     /// Adds the rows of a block.

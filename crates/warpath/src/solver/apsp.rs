@@ -5,6 +5,7 @@ mod on_matrix;
 mod output;
 mod predicted;
 mod ran;
+mod sums;
 mod table;
 mod work;
 
@@ -18,8 +19,9 @@ use crate::cpu::apsp::{ALGORITHMS, ApspAlgorithm};
 use crate::cuda::apsp as cuda;
 use crate::cuda::apsp::{MatrixAlgorithm, searches::SearchesAlgorithm, tiled_floyd_warshall};
 use crate::cuda::bfs::many_sources;
+use crate::cuda::level_sums;
 use crate::graph::{Graph, WeightKind};
-use crate::problems::{Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, RowSink, Tolerance};
+use crate::problems::{Apsp, ApspIntoSink, ApspSummary, DistanceMatrix, RowSink, Tolerance, WantedSums};
 use crate::team::Team;
 use crate::{Error, Plan, Result};
 
@@ -38,6 +40,8 @@ pub(super) enum Algorithm {
     OnMatrix(&'static MatrixAlgorithm),
     /// On a GPU, by searches.
     BySearches(&'static SearchesAlgorithm),
+    /// On a GPU, sums over searches in place of rows.
+    Sums(WantedSums),
 }
 
 impl Algorithm {
@@ -53,6 +57,7 @@ impl Algorithm {
             Algorithm::Cpu(algorithm) => &algorithm.info,
             Algorithm::OnMatrix(algorithm) => &algorithm.info,
             Algorithm::BySearches(algorithm) => &algorithm.info,
+            Algorithm::Sums(_) => &level_sums::INFO,
         }
     }
 
@@ -65,7 +70,7 @@ impl Algorithm {
     fn needs_metric(&self) -> bool {
         match self {
             Algorithm::Cpu(algorithm) => algorithm.needs_metric(),
-            Algorithm::OnMatrix(_) => false,
+            Algorithm::OnMatrix(_) | Algorithm::Sums(_) => false,
             Algorithm::BySearches(algorithm) => algorithm.needs_metric,
         }
     }
@@ -74,7 +79,7 @@ impl Algorithm {
     fn rows_together(&self) -> usize {
         match self {
             Algorithm::Cpu(algorithm) => algorithm.rows_together,
-            Algorithm::OnMatrix(_) | Algorithm::BySearches(_) => 0,
+            Algorithm::OnMatrix(_) | Algorithm::BySearches(_) | Algorithm::Sums(_) => 0,
         }
     }
 
@@ -83,7 +88,7 @@ impl Algorithm {
         match self {
             Algorithm::Cpu(algorithm) => algorithm.needs_matrix,
             Algorithm::OnMatrix(_) => true,
-            Algorithm::BySearches(_) => false,
+            Algorithm::BySearches(_) | Algorithm::Sums(_) => false,
         }
     }
 }
@@ -163,6 +168,10 @@ fn decide(
     on_cpu: Option<String>,
 ) -> Result<Decision<Choice>> {
     let table = table(request, solver, sink)?;
+    if request.algorithm.as_deref() == Some(level_sums::INFO.name) {
+        return sums::decide_as_asked(request, solver, sink, table);
+    }
+    let may_be_sums = on_cpu.is_none();
     let placed = match on_cpu {
         Some(reason) => Placed::on_cpu(reason),
         None => {
@@ -177,7 +186,11 @@ fn decide(
         None if placed.is_on_cuda() => predicted::pick(solver, &table),
         None => predicted::pick_on_cpu(solver, &table),
     };
-    decide_on(request, solver, sink, table, Picked { placed, algorithm, reason })
+    let decided = decide_on(request, solver, sink, table, Picked { placed, algorithm, reason })?;
+    Ok(match sink.filter(|_| may_be_sums && request.algorithm.is_none()) {
+        Some(sink) => sums::decide_if_quicker(request, solver, sink, decided),
+        None => decided,
+    })
 }
 
 fn table(request: &Apsp, solver: &Solver, sink: Option<&dyn RowSink>) -> Result<Table> {
@@ -239,6 +252,8 @@ fn decide_on(
                 reason = format!("{reason}; as `{layout}`, since devices have too little memory for more");
             }
         }
+        // They are planned where they are decided on.
+        Algorithm::Sums(_) => {}
         Algorithm::Cpu(algorithm) => {
             table.plan_on_cpu(algorithm, request, solver, &mut plan, sink.is_none());
             if algorithm.needs_metric() {

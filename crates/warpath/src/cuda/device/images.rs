@@ -142,6 +142,7 @@ images! {
     BETWEENNESS = "betweenness",
     BFS_DIRECTION_OPTIMIZING = "bfs_direction_optimizing",
     BFS_LEVEL_PARALLEL = "bfs_level_parallel",
+    BFS_LEVEL_SUMS = "bfs_level_sums",
     BFS_MANY_SOURCES = "bfs_many_sources",
     BFS_MULTI_HOP = "bfs_multi_hop",
     BFS_ONE_BLOCK = "bfs_one_block",

@@ -183,7 +183,7 @@ pub(super) fn devices(algorithm: &Algorithm, parameters: &Parameters, solver: &S
         Algorithm::OnMatrix(_) => work / devices as f64 + bytes / if devices > 1 { BROUGHT_BACK } else { COPYING },
         Algorithm::BySearches(_) if table.facts => work / devices as f64,
         Algorithm::BySearches(_) => (work / devices as f64).max(bytes / COPYING),
-        Algorithm::Cpu(_) => 0.0,
+        Algorithm::Cpu(_) | Algorithm::Sums(_) => 0.0,
     };
     solver.devices_worth(seconds)
 }
@@ -360,6 +360,14 @@ pub(super) fn pays(request: &Apsp, solver: &Solver, table: &Table) -> std::resul
         return Predicted { gpu: seconds + opening, cpu }.gpu_pays(solver, bytes);
     }
     Predicted { gpu, cpu }.gpu_pays(solver, 0)
+}
+
+/// Predicted seconds of the quickest algorithm that makes rows: on the CPU, or on a GPU once that is open.
+pub(super) fn seconds_of_rows(solver: &Solver, table: &Table, is_on_cuda: bool) -> f64 {
+    if is_on_cuda {
+        return quickest(solver, table, u64::MAX).map_or(f64::INFINITY, |candidate| candidate.seconds);
+    }
+    candidates_on_cpu(solver, table)[0].seconds
 }
 
 /// The algorithm to run on the CPU if none was asked for, and why.

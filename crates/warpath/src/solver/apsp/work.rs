@@ -7,7 +7,7 @@ use super::on_matrix::Beside;
 use super::output::{Rows, SinkRows};
 use super::ran::Ran;
 use super::table::block_bytes;
-use super::{Algorithm, Choice, by_searches, on_matrix, predicted};
+use super::{Algorithm, Choice, by_searches, on_matrix, predicted, sums};
 use crate::all_pairs::{ApspOutput, ApspTask};
 use crate::cpu::apsp::MinPlusOnCpu;
 use crate::cuda::apsp::MinPlusOnDevice;
@@ -90,6 +90,10 @@ pub(super) fn rows(
 ) -> Result<ApspSummary> {
     let ApspIntoSink { request, sink, begun } = request;
     sink.reserve()?;
+    if let Algorithm::Sums(wanted) = decision.choice.algorithm {
+        *begun = false;
+        return sums::run(solver, team, decision, &mut **sink, wanted);
+    }
     let verified = request.verified;
     let solved = in_semiring!(solver.graph, L, wide => {
         rows_in::<L>(solver, team, decision, verified, &mut **sink, begun, wide)
@@ -165,6 +169,7 @@ fn run<L: MinPlusOnCpu + MinPlusOnDevice>(
         }
         Algorithm::OnMatrix(algorithm) => on_matrix::run(solver, algorithm, &task, table, output, beside)?,
         Algorithm::BySearches(algorithm) => by_searches::run(solver, algorithm, &task, table, output)?,
+        Algorithm::Sums(_) => return Err(sums::no_rows()),
     };
     ran.seconds.prepare += prepare;
     let seconds = predicted::on_device(decision.choice.algorithm.info(), parameters, solver, table);
@@ -204,6 +209,7 @@ fn rounding<L: MinPlusOnDevice>(
             on_matrix::rounding::<L>(algorithm, &decision.parameters, solver, &decision.choice.table, state)
         }
         Algorithm::BySearches(algorithm) => Ok(format!("cuda {}", algorithm.info.name)),
+        Algorithm::Sums(_) => Err(sums::no_rows()),
         Algorithm::Cpu(algorithm) => Ok(format!("cpu {}", algorithm.info.name)),
     }
 }

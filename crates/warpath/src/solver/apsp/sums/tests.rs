@@ -1,0 +1,96 @@
+//! Reductions by sums on the emulator, and on the GPU if there is one, against rows on the CPU.
+
+use super::*;
+use crate::cuda::device::Device;
+use crate::cuda::device::testing::devices;
+use crate::graph::{Direction, Graph, GraphBuilder, Unit, VertexId};
+use crate::problems::{Reduction, RowReductions};
+use crate::testing::{Random, graphs_of_every_shape, size};
+
+const ALL: [Reduction; 4] = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Harmonic, Reduction::Histogram];
+
+fn on_cpu(graph: &Graph) -> Solver {
+    Solver::builder(graph.clone()).engine(Engine::Cpu).threads(1).open().unwrap()
+}
+
+fn on(device: Arc<dyn Device>, graph: &Graph) -> Solver {
+    Solver::builder(graph.clone()).threads(1).device(device).open().unwrap()
+}
+
+fn check(name: &str, gpu: &Solver, request: &Apsp, reductions: &[Reduction]) {
+    let (mut here, mut there) = (RowReductions::new(reductions.to_vec()), RowReductions::new(reductions.to_vec()));
+    let rows = on_cpu(&gpu.graph).solve(request.clone().into_sink(&mut there)).unwrap();
+    let sums = gpu.solve(request.clone().algorithm("level-sums").into_sink(&mut here)).unwrap();
+    assert_eq!(sums.report().algorithm, "level-sums", "{name}");
+    assert_eq!(sums.sources(), rows.sources(), "{name}");
+    assert_eq!(sums.finite_pairs(), rows.finite_pairs(), "{name}");
+    assert_eq!(sums.distance_sum(), rows.distance_sum(), "{name}");
+    assert_eq!(sums.max_distance(), rows.max_distance(), "{name}");
+    assert_eq!(here.eccentricities(), there.eccentricities(), "{name}");
+    assert_eq!(here.closeness(), there.closeness(), "{name}");
+    assert_eq!(here.histogram(), there.histogram(), "{name}");
+    assert_eq!(here.harmonic().len(), there.harmonic().len());
+    for (here, there) in here.harmonic().iter().zip(there.harmonic()) {
+        assert!((here - there).abs() <= 1e-12 * there, "{name}: {here}, {there}");
+    }
+}
+
+#[test]
+fn reductions_are_those_of_rows() {
+    let mut random = Random(11);
+    for (name, graph) in graphs_of_every_shape::<Unit>(3).into_iter().step_by(size(3, 20)) {
+        let vertices = graph.vertices() as u64;
+        if vertices == 0 || vertices > 700 || graph.arcs() > 3000 {
+            continue;
+        }
+        let reductions = if graph.is_directed() { &ALL[1..] } else { &ALL[..] };
+        let some: Vec<VertexId> = (0..random.below(90)).map(|_| random.below(vertices) as VertexId).collect();
+        for device in devices(1) {
+            let gpu = on(device, &graph);
+            check(&name, &gpu, &Apsp::all(), reductions);
+            check(&name, &gpu, &Apsp::all().from(some.as_slice()), &ALL[1..]);
+        }
+    }
+}
+
+#[test]
+fn whoever_needs_rows_gets_an_error_or_rows() {
+    let directed = Graph::from_edges([(0, 1), (1, 2), (2, 0)]).unwrap();
+    let weighted = Graph::from_edges([(0, 1, 7), (1, 2, 7)]).unwrap();
+    let undirected = GraphBuilder::new().direction(Direction::Undirected).build_from([(0, 1), (1, 2)]).unwrap();
+    let asked = || Apsp::all().algorithm("level-sums");
+    for device in devices(1) {
+        let refused = |graph: &Graph, request: Apsp, reduction: Reduction| {
+            let gpu = on(device.clone(), graph);
+            let error = gpu.solve(request.into_sink(&mut RowReductions::new([reduction]))).unwrap_err().to_string();
+            assert!(error.contains("`level-sums` makes no rows"), "{error}");
+        };
+        refused(&directed, asked(), Reduction::Eccentricity);
+        refused(&weighted, asked(), Reduction::Closeness);
+        refused(&undirected, asked().to([1]), Reduction::Closeness);
+        refused(&undirected, asked().verified(), Reduction::Closeness);
+        refused(&undirected, asked().from([1]), Reduction::Eccentricity);
+        let gpu = on(device.clone(), &undirected);
+        assert!(gpu.solve(asked()).unwrap_err().to_string().contains("makes no rows"));
+        assert!(gpu.solve(asked().into_sink(&mut ())).unwrap_err().to_string().contains("makes no rows"));
+        let error = on_cpu(&undirected).solve(asked().into_sink(&mut RowReductions::new([Reduction::Closeness])));
+        assert!(error.unwrap_err().to_string().contains("only a GPU has `level-sums`"));
+    }
+}
+
+#[test]
+fn sums_are_chosen_where_they_are_predicted_to_be_quicker() {
+    let graph = crate::generate::generate("kron:15").unwrap();
+    for device in devices(1) {
+        let gpu = on(device, &graph);
+        let chosen = |request: Apsp, reduction| {
+            let mut sink = RowReductions::new([reduction]);
+            gpu.decide(&request.into_sink(&mut sink)).unwrap().algorithm().to_owned()
+        };
+        assert_eq!(chosen(Apsp::all(), Reduction::Closeness), "level-sums");
+        assert_eq!(chosen(Apsp::all(), Reduction::Eccentricity), "level-sums");
+        assert_ne!(chosen(Apsp::all().verified(), Reduction::Closeness), "level-sums");
+        assert_ne!(chosen(Apsp::all().to([3]), Reduction::Closeness), "level-sums");
+        assert_eq!(chosen(Apsp::all().algorithm("batched"), Reduction::Closeness), "batched");
+    }
+}
