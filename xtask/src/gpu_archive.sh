@@ -35,12 +35,12 @@ attempt() {
     fi
 }
 
-# The algorithms of the CUDA engine for a problem.
+# The algorithms of the CUDA engine for a problem, but for that which makes sums and no distances.
 algorithms() {
     ./warpath devices --json | python3 -c '
 import json, sys
 for found in json.load(sys.stdin)["algorithms"]:
-    if found["engine"] == "cuda" and found["problem"] == sys.argv[1] and "as-printed" not in found["name"] and "unsynchronized" not in found["name"]:
+    if found["engine"] == "cuda" and found["problem"] == sys.argv[1] and "as-printed" not in found["name"] and "unsynchronized" not in found["name"] and found["name"] != "level-sums":
         print(found["name"])' "$1"
 }
 
@@ -59,6 +59,8 @@ forms() {
         apsp) printf '%s\n' katz-kider:block=18 katz-kider:block=18,page=108 \
             hierarchy:shortcuts={fronts,host} zero-copy:short-rows=8 zero-copy:offsets=host ;;
         closure) printf '%s\n' blocked-warshall:block=18 ;;
+        # Measures, whose sums and counts are the same on every engine.
+        centrality) printf '%s\n' closeness betweenness ;;
     esac
 }
 
@@ -84,7 +86,7 @@ vertices() {
 suits() {
     case $1:$2 in
         *:regions*) [[ ${4##*/} =~ ^(NW|FLA|BAY|USA-road|luxembourg|delaunay|chesapeake) ]] ;;
-        bfs:* | sssp:*) true ;;
+        bfs:* | sssp:* | centrality:*) true ;;
         apsp:repeated-sssp | apsp:near-far | apsp:zero-copy* | apsp:floyd-warshall-rows | apsp:katz-kider*) (($3 <= 5000)) ;;
         *) (($3 <= 16000)) ;;
     esac
@@ -93,6 +95,7 @@ suits() {
 # Solves a problem on a file by an algorithm, and logs the result in one line.
 solve() {
     local log=$1 problem=$2 algorithm=$3 file=$4 options said verdict=FAILED
+    [[ $problem != centrality ]] || { score "$log" "$algorithm" "$file"; return; }
     about "$file"
     case $problem in
         bfs) options=(--weights unit --source "$source" --predecessors) ;;
@@ -104,6 +107,22 @@ solve() {
     said=$(timeout 900 ./warpath "$problem" "$file" "${reading[@]}" "${options[@]}" --engine cuda --algorithm "$algorithm" \
         --memory 8G --verify --json 2>&1) && [[ $said == *'"verified":true'* ]] && verdict=ok
     printf '%s\n' "$verdict $problem $algorithm ${file##*/}: ${said//$'\n'/ }" >>"$log"
+}
+
+# The same for a measure: the GPU has to write what the CPU writes.
+score() {
+    local log=$1 measure=$2 file=$3 folder said engine verdict=ok
+    about "$file"
+    folder=$(mktemp -d)
+    for engine in cuda cpu; do
+        options=()
+        [[ $measure:$engine != closeness:cuda ]] || options=(--algorithm level-sums)
+        said+=$(timeout 900 ./warpath centrality "$file" "${reading[@]}" --weights unit --measure "$measure" --sample 70 \
+            --engine $engine "${options[@]}" --output "$folder/$engine.csv" --json 2>&1) || verdict=FAILED
+    done
+    cmp -s "$folder/cuda.csv" "$folder/cpu.csv" || verdict=FAILED
+    rm -r "$folder"
+    printf '%s\n' "$verdict centrality $measure ${file##*/}: ${said//$'\n'/ }" >>"$log"
 }
 
 # Adds a row with the verdicts of runs, one in each line of a log, of which so many were wanted.
@@ -340,7 +359,7 @@ if [[ " $parts " == *" graphs "* ]]; then
     if [[ ! -d ${GRAPHS_FOLDER:-} ]]; then
         row graphs skipped "GRAPHS_FOLDER names no folder"
     else
-        export -f about solve
+        export -f about solve score
         declare -A count=()
         for file in "$GRAPHS_FOLDER"/*; do
             [[ $file == *.md ]] || count[$file]=$(vertices "$file")
@@ -350,7 +369,7 @@ if [[ " $parts " == *" graphs "* ]]; then
                 unset "count[$file]"
             fi
         done
-        for problem in ${PROBLEMS:-bfs sssp apsp closure}; do
+        for problem in ${PROBLEMS:-bfs sssp apsp closure centrality}; do
             log="$logs/graphs-$problem.log" start=$SECONDS
             : >"$log"
             # Triples of problem, algorithm and file.
@@ -416,8 +435,10 @@ if [[ " $parts " == *" sanitizers "* ]]; then
         shift 2
         where=(--engine "cuda:$((SLOT % devices))")
         [[ " $* " != *" --engine "* ]] || where=()
+        # Sums and counts have no certificate.
+        [[ $1 == centrality ]] || where+=(--verify)
         said=$(timeout -k 10 300 "$sanitizer" --tool "$tool" --error-exitcode 1 --launch-timeout 120 \
-            ./warpath "$@" "${where[@]}" --verify 2>&1)
+            ./warpath "$@" "${where[@]}" 2>&1)
         code=$?
         ((code != 0)) || verdict=ok
         printf '%s\n' "$verdict $code $tool $*: ${said//$'\n'/ }" >>"$log"
@@ -459,6 +480,13 @@ if [[ " $parts " == *" sanitizers "* ]]; then
         for algorithm in $(forms closure); do
             echo "closure crawl:300 --algorithm $algorithm"
         done
+        for graph in kron:9 crawl:500; do
+            for measure in closeness harmonic "closeness --memory 1M"; do
+                echo "centrality $graph --weights unit --measure $measure --algorithm level-sums"
+            done
+            echo "centrality $graph --weights unit --measure betweenness --sample 40"
+        done
+        echo "centrality kron:9 --weights unit --measure eccentricity --algorithm level-sums"
     }
     if [[ -z $sanitizer ]]; then
         row compute-sanitizer FAILED "there is none on this machine"

@@ -11,8 +11,8 @@
 //! and then all add it up.
 //!
 //! Ranks that have done their share wait for the others four times as long as that took, and then the timeout, which begins anew whenever the
-//! file of the matrix is written. A rank that had no rows to solve, or failed, knows nothing of those of others: without a file it waits for any time, and with
-//! one until the pause after a write is four times as long as one before it, and then the timeout.
+//! file of the matrix is written. A rank that had no rows to solve, or failed, knows nothing of those of others: it waits for any time, but with a file only until it has
+//! seen more writes than there are ranks. From then on it waits, after a write, four times as long as the longest pause before one, and then the timeout.
 //!
 //! Work that of one machine, shared by the ranks; memory of each rank that of one machine that streams its rows.
 
@@ -194,16 +194,17 @@ pub fn all_pairs(
         let (opened, partial) = (world.agree(sink)?, file.as_mut());
         let (rank, all) = (world.rank(), FileOfRows::new(&rows, count, writes));
         let mut sink = FileOfRows { file: opened, partial, rank, resume, wide, ..all };
+        let begun_here = Instant::now();
         let solved = match &mut reductions {
             Some(reductions) => solver.solve(request.clone().into_sink(&mut **reductions)),
             None => solver.solve(request.clone().into_sink(&mut sink)),
         };
-        let took = start.elapsed();
-        let seconds = took.as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         let (resumed, overflows) = (sink.resumed, sink.narrow_is_not_enough);
+        let took = sink.resumed_at.unwrap_or(begun_here).elapsed();
         // Nothing that this rank wrote comes after what rank 0 does to the file.
         drop(sink);
-        // Only who has solved rows knows how long a share may take.
+        // Only who has solved rows knows how long a whole share may take.
         let own = rows.len().checked_sub(resumed).filter(|&own| own > 0 && !overflows && solved.is_ok());
         let took = own.map(|own| took.mul_f64(rows.len() as f64 / own as f64));
         let leisure = Leisure { took, file: path.as_deref() };
@@ -315,8 +316,9 @@ struct FileOfRows<'a> {
     journal: Option<Journal>,
     rank: usize,
     resume: bool,
-    /// How many rows were there.
+    /// How many rows were there, and when they had been read.
     resumed: usize,
+    resumed_at: Option<Instant>,
     /// Whether only 64-bit distances are taken.
     wide: bool,
     /// Whether the rank began with 32 bits,
@@ -338,6 +340,7 @@ impl<'a> FileOfRows<'a> {
             rank: 0,
             resume: false,
             resumed: 0,
+            resumed_at: None,
             wide: false,
             began_narrow: false,
             narrow_is_not_enough: false,
@@ -368,6 +371,7 @@ impl RowSink for FileOfRows<'_> {
         let row_bytes = (columns as u64).saturating_mul(distance_bytes(table.distances));
         let journal = self.journal.insert(Journal::new(path, self.rank, self.count, start, row_bytes));
         self.resumed = journal.begin(file, table, self.rows, self.resume, replay)?;
+        self.resumed_at = Some(Instant::now());
         Ok(self.resumed)
     }
 

@@ -23,12 +23,16 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// and at a file.
 const INTERVAL_OF_FILES: Duration = Duration::from_secs(1);
 
-/// A rank that has done its share waits so many times as long as that took for others with as large a share; and so many times as long
-/// as there was no write for the next one.
+/// A rank that has done its share waits so many times as long as that took for others with as large a share; and after a write it waits for the next
+/// one so many times the longest pause that there was before one.
 const PATIENCE: u32 = 4;
 
 /// Knows since when a rank waits.
-pub(crate) struct Watch(Arc<Mutex<Option<Wait>>>);
+pub(crate) struct Watch {
+    wait: Arc<Mutex<Option<Wait>>>,
+    /// How many ranks there are, each of which may write into a file.
+    ranks: usize,
+}
 
 /// A wait, which ends when this is dropped.
 pub(crate) struct Waiting<'a>(&'a Watch);
@@ -52,94 +56,113 @@ struct Wait {
 }
 
 /// A file that others write into.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Written {
     path: PathBuf,
-    looked: Instant,
-    /// When it was last written.
+    /// When it was last written, as far as that is known.
     at: Option<SystemTime>,
-    /// Whether that was during the wait.
-    is_of_others: bool,
+    /// How often that was during the wait, and the longest pause before one of these writes.
+    times: usize,
+    longest_pause: Duration,
 }
 
 impl Wait {
     fn new(patience: Option<Duration>, path: Option<&Path>) -> Self {
-        let now = Instant::now();
-        let file =
-            path.map(|path| Written { path: path.to_owned(), looked: now, at: written(path), is_of_others: false });
-        Wait { since: now, patience, file }
+        let file = path.map(|path| Written {
+            path: path.to_owned(),
+            at: written(path),
+            times: 0,
+            longest_pause: Duration::ZERO,
+        });
+        Wait { since: Instant::now(), patience, file }
     }
 
-    /// Looks after the file, if it is time to.
-    fn look(&mut self, now: Instant) {
-        let Some(file) = self.file.as_mut().filter(|file| now.duration_since(file.looked) >= INTERVAL_OF_FILES) else {
-            return;
-        };
-        file.looked = now;
-        let at = written(&file.path);
-        self.has_been_written(at, now);
-    }
-
-    /// The file was last written at this time, which is seen now.
-    fn has_been_written(&mut self, at: Option<SystemTime>, now: Instant) {
-        let Some(file) = self.file.as_mut().filter(|file| at != file.at) else { return };
+    /// The file was last written at this time, which is seen now, by one of so many ranks. `None` if the file can't be read, which tells nothing.
+    fn has_been_written(&mut self, at: Option<SystemTime>, now: Instant, ranks: usize) {
+        let Some(file) = self.file.as_mut().filter(|file| at.is_some() && at != file.at) else { return };
         file.at = at;
-        // From when on nothing was written before the first time is not known.
-        if std::mem::replace(&mut file.is_of_others, true) {
-            let pause = now.duration_since(self.since).saturating_mul(PATIENCE);
+        file.times += 1;
+        file.longest_pause = file.longest_pause.max(now.saturating_duration_since(self.since));
+        // Ranks write in turn, so that pauses tell how long one of them works only when all may have written.
+        if file.times > ranks {
+            let pause = file.longest_pause.saturating_mul(PATIENCE);
             self.patience = Some(self.patience.map_or(pause, |patience| patience.max(pause)));
         }
         self.since = now;
     }
 
-    /// How long the wait might last from `since` on, if it has lasted longer.
+    /// If the wait is over: how long it was allowed to last from `since` on.
     fn is_over(&self, timeout: Duration, now: Instant) -> Option<Duration> {
         let most = timeout.saturating_add(self.patience?);
-        (now.duration_since(self.since) > most).then_some(most)
+        (now.saturating_duration_since(self.since) > most).then_some(most)
+    }
+
+    /// What is said of a wait that was over after so long.
+    fn message(&self, rank: usize, most: Duration) -> String {
+        let seconds = most.as_secs();
+        let since = match &self.file {
+            Some(file) if file.times > 0 => {
+                format!(" since one of them last wrote into `{}`", file.path.display())
+            }
+            _ => String::new(),
+        };
+        format!("error: rank {rank} waited {seconds} s for other ranks{since}: one of them, or a link, has failed\n")
     }
 }
 
-/// When a file was last written; `None` if it is not there.
+/// When a file was last written; `None` if it can't be read.
 fn written(path: &Path) -> Option<SystemTime> {
     // A file that is opened is looked up anew where a network's file system keeps what it knows of files.
     std::fs::File::open(path).and_then(|file| file.metadata()?.modified()).ok()
 }
 
 impl Watch {
-    /// Starts the thread, which never ends: it is idle while nothing is waited for.
+    /// Starts its threads, which never end: they are idle while nothing is waited for.
     ///
     /// # Errors
     ///
     /// [`Error::NoThreads`] if the system refuses the thread.
-    pub(crate) fn start(timeout: Duration, control: &Control, rank: usize) -> Result<Self> {
-        let watch = Watch(Arc::new(Mutex::new(None)));
-        let (seen, control) = (Watch(watch.0.clone()), control.clone());
+    pub(crate) fn start(timeout: Duration, control: &Control, [rank, ranks]: [usize; 2]) -> Result<Self> {
+        let watch = Watch { wait: Arc::new(Mutex::new(None)), ranks };
+        let (seen, control) = (Watch { wait: watch.wait.clone(), ranks }, control.clone());
         let look = move || loop {
             std::thread::sleep(INTERVAL);
             if control.is_cancelled() {
                 end(INTERRUPTED);
             }
-            let (mut wait, now) = (seen.wait(), Instant::now());
-            let Some(wait) = &mut *wait else { continue };
-            wait.look(now);
-            if let Some(most) = wait.is_over(timeout, now) {
-                let seconds = most.as_secs();
-                let message = format!(
-                    "error: rank {rank} waited {seconds} s for other ranks: one of them, or a link, has failed\n"
-                );
+            let message = {
+                let wait = seen.wait();
+                wait.as_ref().and_then(|wait| Some(wait.message(rank, wait.is_over(timeout, Instant::now())?)))
+            };
+            if let Some(message) = message {
                 let _ = std::io::stderr().lock().write_all(message.as_bytes());
                 end(SILENT_RANKS);
             }
         };
-        let started = std::thread::Builder::new().name("watch".into()).spawn(look);
-        started.map_err(|error| {
-            Error::NoThreads(format!("the thread that watches the ranks can't be started: {error}"))
-        })?;
+        let files = Watch { wait: watch.wait.clone(), ranks };
+        start_thread("watch", look)?;
+        start_thread("watch of files", move || files.look_after_files())?;
         Ok(watch)
     }
 
+    /// Looks after the file that others write into, for as long as the process lives. A network's file system may keep it waiting, so that nothing else waits for it.
+    fn look_after_files(&self) -> ! {
+        loop {
+            std::thread::sleep(INTERVAL_OF_FILES);
+            let path = self.wait().as_ref().and_then(|wait| Some(wait.file.as_ref()?.path.clone()));
+            let Some(path) = path else { continue };
+            let at = written(&path);
+            if let Some(wait) = &mut *self.wait() {
+                // Meanwhile another wait may have begun, for another file.
+                if wait.file.as_ref().is_some_and(|file| file.path == path) {
+                    wait.has_been_written(at, Instant::now(), self.ranks);
+                }
+            }
+        }
+    }
+
     fn wait(&self) -> MutexGuard<'_, Option<Wait>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.wait.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins a wait.
@@ -153,6 +176,13 @@ impl Watch {
         *self.wait() = Some(Wait::new(took.map(|took| took.saturating_mul(PATIENCE)), file));
         Waiting(self)
     }
+}
+
+fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) -> Result<()> {
+    let started = std::thread::Builder::new().name(name.into()).spawn(work);
+    started
+        .map(|_| ())
+        .map_err(|error| Error::NoThreads(format!("the thread that watches the ranks can't be started: {error}")))
 }
 
 /// Ends the process at once, without unfinished files.
@@ -184,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_wait_ends_after_the_timeout_and_what_others_may_take() {
-        let watch = Watch(Arc::new(Mutex::new(None)));
+        let watch = Watch { wait: Arc::new(Mutex::new(None)), ranks: 2 };
         let of = |took, expected| {
             let waiting = watch.waits_at(Leisure { took, file: None });
             assert_eq!(watch.wait().as_ref().and_then(lasts), expected);
@@ -205,25 +235,23 @@ mod tests {
         let path = folder.path().join("rows");
         std::fs::write(&path, "none").unwrap();
         let written_at = |number: u64| Some(SystemTime::UNIX_EPOCH + seconds(number));
-        for (patience, expected) in [(None, 20 * 4), (Some(seconds(300)), 300)] {
+        for (patience, expected) in [(None, 50 * 4), (Some(seconds(300)), 300)] {
             let mut wait = Wait::new(patience, Some(&path));
             let begun = wait.since;
-            wait.look(begun + seconds(2));
+            // What can't be read, and what was there before, are no news.
+            for at in [None, written(&path)] {
+                wait.has_been_written(at, begun + seconds(2), 2);
+            }
             assert_eq!((wait.since, wait.patience), (begun, patience));
-            // How long the first one took since the one before is not known.
-            wait.has_been_written(written_at(1), begun + seconds(50));
-            assert_eq!((wait.since, wait.patience), (begun + seconds(50), patience));
-            wait.has_been_written(written_at(1), begun + seconds(60));
-            wait.has_been_written(written_at(2), begun + seconds(70));
-            wait.has_been_written(written_at(3), begun + seconds(75));
+            // Two ranks may have written one after another, and both be at work for long.
+            wait.has_been_written(written_at(1), begun + seconds(50), 2);
+            wait.has_been_written(written_at(2), begun + seconds(53), 2);
+            assert_eq!((wait.since, wait.patience), (begun + seconds(53), patience));
+            wait.has_been_written(written_at(2), begun + seconds(60), 2);
+            wait.has_been_written(written_at(3), begun + seconds(75), 2);
             assert_eq!((wait.since, wait.patience), (begun + seconds(75), Some(seconds(expected))));
             assert_eq!(lasts(&wait), Some(seconds(expected + 11)));
+            assert!(wait.message(1, seconds(9)).contains("9 s for other ranks since one of them last wrote into `"));
         }
-        let mut wait = Wait::new(None, Some(&path));
-        std::fs::remove_file(&path).unwrap();
-        // A file that is gone, and one that is not there, are seen without fail.
-        wait.look(wait.since + seconds(1));
-        wait.look(wait.since + seconds(2));
-        assert_eq!(wait.file.map(|file| file.at), Some(None));
     }
 }

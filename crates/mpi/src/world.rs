@@ -147,7 +147,7 @@ impl World {
         let (universe, _) = started.ok_or_else(|| Error::invalid("MPI runs in this process already"))?;
         let communicator = universe.world();
         let (rank, ranks) = (communicator.rank() as usize, communicator.size() as usize);
-        let watch = Watch::start(timeout, control, rank)?;
+        let watch = Watch::start(timeout, control, [rank, ranks])?;
         let most_words = Cell::new((MOST_WORDS / ranks).max(1));
         Ok(World {
             communicator,
@@ -304,7 +304,7 @@ impl World {
         }
     }
 
-    /// The same after work that each rank did on its own: how long others may take is no longer the timeout alone.
+    /// The same after work that each rank did on its own: others may take longer than the timeout alone allows.
     ///
     /// # Errors
     ///

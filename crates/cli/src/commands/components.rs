@@ -58,7 +58,10 @@ pub(crate) fn run(arguments: ComponentsArguments) -> Result<ExitCode, Failure> {
     let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
     let output = arguments.output.as_deref().map(create).transpose()?;
     let (graph, load) = setup.load(&arguments.graph)?;
-    Components::plan(&graph, arguments.strong).check(setup.memory())?;
+    if let Some(limit) = common.memory {
+        // Without a limit, nobody is refused for the worst that might be.
+        Components::plan(&graph, arguments.strong).check(limit)?;
+    }
     let find = if arguments.strong { Components::strong } else { Components::weak };
     let (components, solve) = timed(|| Ok(find(&graph, &setup.control)?))?;
     setup.control.check()?;

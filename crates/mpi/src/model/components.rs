@@ -11,7 +11,7 @@
 //!
 //! On grids in consecutive rows a rank is one set, which knows the row before its own. A label goes to the next rank in each round.
 //!
-//! Work O(classes^2), and for grids O(ranks^2).
+//! Work O(classes^2), and for grids O(1).
 
 use warpath::generate::Recipe;
 use warpath::{Error, Result};
@@ -58,8 +58,8 @@ pub struct PredictedComponents {
 ///
 /// # Errors
 ///
-/// [`Error::InvalidRequest`] if the specification is wrong, or not one of `kron`, `uniform` and `grid`, or if ranks have so few arcs each that
-/// their vertices are in many sets.
+/// [`Error::InvalidRequest`] if the specification is wrong, or not one of `kron`, `uniform` and `grid`; or if ranks have so few arcs each that
+/// their vertices are in many sets, or a grid has fewer rows than there are ranks.
 pub fn predict_components(specification: &str, ranks: usize) -> Result<PredictedComponents> {
     /// Of the ghosts; beyond, small sets tell more than their label once.
     const MOST_IN_SMALL_SETS: f64 = 0.2;
@@ -68,7 +68,10 @@ pub fn predict_components(specification: &str, ranks: usize) -> Result<Predicted
     if name == "grid" {
         let columns = size.split(['x', ',']).nth(1).and_then(|columns| columns.parse().ok()).unwrap_or(1.0);
         let [vertices, arcs] = [recipe.vertices(), recipe.arcs()].map(|count| count as f64);
-        return Ok(grid(vertices, columns, arcs, ranks));
+        if vertices / columns < ranks as f64 {
+            return Err(Error::invalid("what ranks send is predicted for a grid with a row for each of them"));
+        }
+        return Ok(grid(vertices, columns, arcs, ranks.max(1)));
     }
     let graph = Divided::of(&recipe, name, ranks)?;
     let ghosts = graph.ghosts();
@@ -146,31 +149,45 @@ impl Divided {
     }
 }
 
-/// A grid in consecutive rows, as many for each rank.
+/// A grid in consecutive rows, as many for each rank, at least one.
 fn grid(vertices: f64, columns: f64, arcs: f64, ranks: usize) -> PredictedComponents {
-    let count = ranks as f64;
-    let (mut told, mut rounds) = (0.0, 0.0);
-    // The least row that each rank knows: the one before its own.
-    let rows = vertices / columns;
-    let mut least: Vec<u64> = (0..ranks).map(|rank| ((rank as f64 * rows / count) as u64).saturating_sub(1)).collect();
-    let mut fell = vec![true; ranks];
-    while fell.contains(&true) {
-        rounds += 1.0;
-        // To each neighbor a row of the teller's and a row of its own.
-        let neighbors = |rank: usize| f64::from(u8::from(rank > 0) + u8::from(rank + 1 < ranks));
-        let telling = (0..ranks).filter(|&rank| fell[rank]).map(neighbors).sum::<f64>();
-        told += telling * (2.0 * columns * LABEL + COUNT);
-        let heard = |rank: usize| least[rank.saturating_sub(1)..(rank + 2).min(ranks)].iter().min().copied();
-        let next: Vec<u64> = (0..ranks).map(|rank| heard(rank).unwrap_or(0)).collect();
-        fell = next.iter().zip(&least).map(|(next, least)| next < least).collect();
-        least = next;
-    }
-    let borders = count - 1.0;
+    let (count, borders) = (ranks as f64, ranks as f64 - 1.0);
+    // Each rank knows the last row before its own, and hears of an earlier one in each round, until it has heard of the first. The second rank knows
+    // that from the beginning if there is one row for each rank.
+    let known = if (vertices / columns / count).floor() < 2.0 { 1.0 } else { 0.0 };
+    let most = (borders - known).max(0.0);
+    // What each rank tells: once, and whenever it has heard of another row; to two neighbors, but for the first and the last rank.
+    let all = count + most * (most + 1.0) / 2.0;
+    let of_ends = 2.0 + most;
+    let told = if ranks > 1 { 2.0 * all - of_ends } else { 0.0 };
     PredictedComponents {
         ghosts: 2.0 * columns * borders / count,
         hubs: 0.0,
         load_bytes: arcs / count * borders / count * 12.0,
-        bytes: told / count + to_number(count),
-        rounds,
+        // A row of the teller's and a row of the neighbor's.
+        bytes: told * (2.0 * columns * LABEL + COUNT) / count + to_number(count),
+        rounds: 1.0 + most,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_go_from_rank_to_rank_of_a_grid() {
+        // By hand: of three ranks the first tells once, the second twice, the third three times; to 1, 2 and 1 neighbors.
+        let three = predict_components("grid:6x10", 3).unwrap();
+        assert_eq!((three.ghosts, three.rounds), (40.0 / 3.0, 3.0));
+        assert_eq!(three.bytes, 8.0 * (20.0 * LABEL + COUNT) / 3.0 + to_number(3.0));
+        let one = predict_components("grid:6x10", 1).unwrap();
+        assert_eq!((one.ghosts, one.bytes, one.rounds), (0.0, 0.0, 1.0));
+        // With a row each the second rank knows the first one's.
+        assert_eq!(predict_components("grid:3x10", 3).unwrap().rounds, 2.0);
+        assert!(predict_components("grid:3x10", 4).is_err());
+        assert!(predict_components("grid:4000000000x2", u32::MAX as usize).is_err());
+        assert!(predict_components("grid:4294967296x2", u32::MAX as usize).unwrap().bytes > 0.0);
+        assert!(predict_components("uniform:20", 100_000).is_err());
+        assert!(predict_components("roads:100", 2).is_err());
     }
 }

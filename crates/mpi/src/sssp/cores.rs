@@ -27,8 +27,9 @@ struct OnCores<'g, L: MinPlus> {
     /// The vertices whose light arcs were relaxed in this bucket, and a mark for each vertex that is among them.
     settled: Vec<u32>,
     is_settled: Vec<bool>,
-    /// How many other ranks have each owned vertex as a ghost, if many have, and the sum of it over those settled in this bucket.
+    /// How many other ranks have each owned vertex as a ghost; empty if few vertices are ghosts.
     subscribers: Vec<u32>,
+    /// The sum of these numbers over the vertices that were settled in this bucket.
     newly_settled: u64,
     /// The owned vertices that were settled since ghosts were told that they are.
     untold: Bits,

@@ -8,7 +8,7 @@
 //!
 //! A rank remembers the least distance that it knows of each ghost, and sends nothing that is not less. Most of what it would send is of no use all the same: the
 //! ghost is settled, by a path that another rank found. So after the light arcs of a bucket in which many vertices were settled, on cores, their owners tell the ranks that have
-//! them as ghosts, a bit for each; no path that ends beyond the bucket is sent to these any more. Chakaravarthy et al. *prune* such messages in another way: vertices that are not
+//! them as ghosts, by a bit for each or by their places; no path that ends beyond the bucket is sent to these any more. Chakaravarthy et al. *prune* such messages in another way: vertices that are not
 //! settled ask their neighbors.
 //!
 //! Hubs have state on all
@@ -18,7 +18,7 @@
 //! Distances are the least over walks of lengths rounded from left to right, as on one machine, bit by bit: see `ARCHITECTURE.md`.
 //!
 //! Work O(V + E) if delta is small beside the weights, and more where distances in a bucket are corrected; one meeting a round on cores,
-//! two on GPUs, one more if a hub came nearer, and another one if that was after heavy arcs.
+//! two on GPUs, one more if a hub came nearer, another one if that was after heavy arcs, and one if ghosts are told that they are settled.
 //!
 //! Sources: U. Meyer, P. Sanders, Delta-stepping: a parallelizable shortest path algorithm, J. Algorithms 49, 2003; V. Chakaravarthy
 //! et al., Scalable single source shortest path algorithms for massively parallel systems, IPDPS 2014.

@@ -51,16 +51,18 @@ impl Components {
         find_weak(graph, control)
     }
 
-    /// Plans the memory for the components of a graph, strong or weak: upper bounds.
+    /// Plans the memory for the components of a graph and their sizes, strong or weak: as much as the worst graph takes. One without long paths takes 16 bytes a vertex for
+    /// strong components.
     pub fn plan(graph: &Graph, strong: bool) -> Plan {
         let vertices = graph.vertices() as u64;
         let mut plan = Plan::new();
         plan.memory("components of vertices", 4 * vertices);
         if strong {
             plan.memory("the stack of vertices", 4 * vertices);
-            // A path of all vertices, whose memory grows by doubling.
-            plan.memory("the path of the search", 2 * size_of::<Visit>() as u64 * vertices);
+            // A path of all vertices, whose memory is copied to twice as much as it grows.
+            plan.memory("the path of the search", 3 * size_of::<Visit>() as u64 * vertices);
         }
+        plan.memory("sizes of components", 8 * vertices);
         plan
     }
 
@@ -92,7 +94,7 @@ impl Components {
 /// The strongly connected components, numbered in reverse topological order: an arc from component `a` to another
 /// component `b` has `a > b`, so component 0 has no way out. In an undirected graph they are the connected components.
 ///
-/// Sequential, O(V + E) time; beside the answer 4 bytes a vertex, and 24 to 48 for each on the longest path of the depth-first search.
+/// Sequential, O(V + E) time; beside the answer 4 bytes a vertex, and 24 to 72 for each on the longest path of the depth-first search.
 ///
 /// ```
 /// use warpath::graph::{Graph, strongly_connected_components};
