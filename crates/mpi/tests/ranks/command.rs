@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use warpath::graph::{Labels, StringLabels};
 use warpath::{GraphBuilder, ReadOptions};
 
-use crate::launcher::{Role, alone, launch};
+use crate::launcher::{self, Role, alone, launch};
 
 /// All tests with their names.
 pub(crate) const TESTS: &[(&str, fn())] = &[
@@ -454,8 +454,8 @@ impl Long {
         let processes = std::fs::read_dir("/proc").expect("processes").flatten();
         let ids = processes.filter_map(|entry| entry.file_name().into_string().ok());
         let is_rank = |id: &String| {
-            let above = parent_of(id);
-            (above == launcher || parent_of(&above) == launcher)
+            let above = launcher::parent_of(id);
+            (above == launcher || launcher::parent_of(&above) == launcher)
                 && std::fs::read_link(format!("/proc/{id}/exe")).is_ok_and(|program| program == name)
         };
         ids.filter(is_rank).collect()
@@ -470,12 +470,6 @@ impl Long {
         assert!(left.is_empty(), "{left:?}");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
-}
-
-/// The parent of a process; nothing if there is no such process.
-fn parent_of(process: &str) -> String {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)).unwrap_or("").to_owned()
 }
 
 fn signal(name: &str, process: &str) {

@@ -102,3 +102,9 @@ fn launcher() -> Command {
     }
     command
 }
+
+/// The parent of a process; nothing if there is no such process.
+pub(crate) fn parent_of(process: &str) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)).unwrap_or("").to_owned()
+}
