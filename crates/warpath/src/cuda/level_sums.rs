@@ -314,19 +314,17 @@ impl Search {
 
     fn begin(&self, count: u32) -> Result<()> {
         let shape = LaunchShape::line(count.div_ceil(self.shape.block[0]).max(1), self.shape.block[0]);
-        let arguments = arguments![self.arrays.sources, count, self.seen(0), self.words, self.arrays.reached];
+        let (Arrays { sources, reached, .. }, seen, words) = (self.arrays, self.seen(0), self.words);
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
-        unsafe { self.pool.device().launch(self.start, &shape, arguments) }
+        unsafe { self.pool.device().launch(self.start, &shape, arguments![sources, count, seen, words, reached]) }
     }
 
     /// Queues the frontier, and adds it to the sums, if it was not added yet.
     fn gather(&self, level: u32, adds: bool) -> Result<News> {
         self.pool.fill(self.arrays.news, 0)?;
+        let (argument, adds) = (self.argument(level), u32::from(adds));
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
-        unsafe {
-            let arguments = arguments![self.argument(level), u32::from(adds)];
-            self.pool.device().launch(self.kernels[2], &self.shape, arguments)?;
-        }
+        unsafe { self.pool.device().launch(self.kernels[2], &self.shape, arguments![argument, adds])? };
         let [news] = self.pool.read_array(self.arrays.news)?;
         Ok(news)
     }
