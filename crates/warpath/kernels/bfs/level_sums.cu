@@ -72,8 +72,52 @@ __device__ __forceinline__ void add(const Levels<Offset>& search, Tally& tally, 
     if (search.greatest != nullptr) search.greatest[vertex] = max(search.greatest[vertex], search.level);
 }
 
+/// Takes out of `missing` the searches that have seen the tails of some arcs, until none is left. The whole warp has one row; every place of it has a word.
+template <u32 words, class Offset>
+__device__ __forceinline__ u64 missing_after(const Levels<Offset>& search, u64 missing, Offset arc, Offset end) {
+    constexpr u32 places = lanes_a_warp / words;
+    const u32 word = word_of_lane<words>(), place = place_of_lane<words>();
+    while (arc < end) {
+        u32 tail[at_once];
+        u64 bits = 0;
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) {
+            tail[k] = end - arc > k * places + place ? load_constant(&search.incoming[arc + k * places + place]) : no_vertex;
+        }
+#pragma unroll
+        for (u32 k = 0; k < at_once; ++k) {
+            if (tail[k] != no_vertex) bits |= load_constant(&search.now[static_cast<u64>(tail[k]) * words + word]);
+        }
+#pragma unroll
+        for (u32 by = words; by < lanes_a_warp; by *= 2) bits |= __shfl_xor_sync(all_lanes, bits, static_cast<int>(by));
+        missing &= ~bits;
+        const bool is_done = !__any_sync(all_lanes, missing != 0) || end - arc <= at_once * places;
+        arc = is_done ? end : arc + at_once * places;
+    }
+    return missing;
+}
+
+/// The long rows toward the frontier, of which each warp has pieces: `next`, which has what is seen now, gets what their tails have been seen by.
+template <u32 words, class Offset>
+__device__ __forceinline__ void pull_pieces(const Levels<Offset>& search) {
+    const u32 word = word_of_lane<words>();
+    const u64 active = load_constant(&search.active[word]);
+    for (u32 index = spread_warp_of_grid(); index < search.piece_count; index += warps_of_grid()) {
+        const uint2 item = load_constant(&search.pieces[index]);
+        u64* const seen = &search.next[static_cast<u64>(item.x) * words + word];
+        // Other pieces may have found some.
+        const u64 missing = active & ~load(seen);
+        if (!__any_sync(all_lanes, missing != 0)) continue;
+        const Offset row_end = load_constant(&search.incoming_offsets[item.x + 1]);
+        const Offset begin = load_constant(&search.incoming_offsets[item.x]) + static_cast<Offset>(item.y) * piece;
+        const Offset end = row_end - begin > piece ? begin + piece : row_end;
+        const u64 found = missing & ~missing_after<words>(search, missing, begin, end);
+        if (place_of_lane<words>() == 0 && found != 0) atomicOr(seen, found);
+    }
+}
+
 /// Toward the frontier: every vertex that some active search has not seen gathers the searches of its tails, until none is missing. A tail that
-/// a search had seen before the last level would have told the vertex then, so nothing else tells the frontier.
+/// a search had seen before the last level would have told the vertex then, so nothing else tells the frontier. Long rows have been gathered piece by piece.
 template <u32 words, class Offset>
 __device__ __forceinline__ void pull(const Levels<Offset>& search) {
     constexpr u32 places = lanes_a_warp / words;
@@ -85,12 +129,17 @@ __device__ __forceinline__ void pull(const Levels<Offset>& search) {
     for (u64 first = static_cast<u64>(warp_of_grid()) * places; first < search.vertices; first += stride) {
         const bool exists = first + place < search.vertices;
         const u32 vertex = static_cast<u32>(exists ? first + place : first);
+        u64* const next = &search.next[static_cast<u64>(vertex) * words + word];
         const u64 known = seen_by(vertex);
         u64 missing = exists ? active & ~known : 0;
         Offset arc = 0, end = 0;
         if (any_of_vertex<words>(missing != 0)) {
             arc = load_constant(&search.incoming_offsets[vertex]);
             end = load_constant(&search.incoming_offsets[vertex + 1]);
+            if (end - arc > long_row) {
+                missing &= ~load(next);
+                arc = end;
+            }
         }
         // The first arcs of each row, by the lanes of its vertex.
         for (u32 step = 0; step < 2 && __any_sync(all_lanes, arc < end); ++step) {
@@ -106,31 +155,13 @@ __device__ __forceinline__ void pull(const Levels<Offset>& search) {
         }
         // The rest by the whole warp, one row after another.
         for_lanes_of(__ballot_sync(all_lanes, word == 0 && arc < end), [&](int from) {
-            const Offset row_end = __shfl_sync(all_lanes, end, from);
-            Offset row_arc = __shfl_sync(all_lanes, arc, from);
-            u64 row_missing = __shfl_sync(all_lanes, missing, from + static_cast<int>(word));
-            while (row_arc < row_end) {
-                u32 tail[at_once];
-                u64 bits = 0;
-#pragma unroll
-                for (u32 k = 0; k < at_once; ++k) {
-                    tail[k] = row_end - row_arc > k * places + place ? load_constant(&search.incoming[row_arc + k * places + place])
-                                                                     : no_vertex;
-                }
-#pragma unroll
-                for (u32 k = 0; k < at_once; ++k) {
-                    if (tail[k] != no_vertex) bits |= seen_by(tail[k]);
-                }
-#pragma unroll
-                for (u32 by = words; by < lanes_a_warp; by *= 2) bits |= __shfl_xor_sync(all_lanes, bits, static_cast<int>(by));
-                row_missing &= ~bits;
-                const bool is_done = !__any_sync(all_lanes, row_missing != 0) || row_end - row_arc <= at_once * places;
-                row_arc = is_done ? row_end : row_arc + at_once * places;
-            }
-            if (place == static_cast<u32>(from) / words) missing = row_missing;
+            const Offset row_arc = __shfl_sync(all_lanes, arc, from), row_end = __shfl_sync(all_lanes, end, from);
+            const u64 of_row = __shfl_sync(all_lanes, missing, from + static_cast<int>(word));
+            const u64 left = missing_after<words>(search, of_row, row_arc, row_end);
+            if (place == static_cast<u32>(from) / words) missing = left;
         });
         const u64 fresh = exists ? active & ~known & ~missing : 0;
-        if (exists) search.next[static_cast<u64>(vertex) * words + word] = known | fresh;
+        if (exists) *next = known | fresh;
         add<words>(search, tally, vertex, fresh);
     }
     tally.tell<words>(search.news);
@@ -208,11 +239,29 @@ extern "C" __global__ void __launch_bounds__(512) level_sums_start(const u32* so
 }
 WARPATH_KERNEL(level_sums_start)
 
+/// Copies the words of some vertices, which are in a list with something else.
+extern "C" __global__ void __launch_bounds__(512)
+    level_sums_copy(const uint2* list, u32 count, u32 words, const u64* from, u64* to) {
+    const u32 threads = gridDim.x * blockDim.x;
+    for (u64 index = blockIdx.x * blockDim.x + threadIdx.x; index < static_cast<u64>(count) * words; index += threads) {
+        const uint2 item = load_constant(&list[index / words]);
+        const u64 at = static_cast<u64>(item.x) * words + index % words;
+        // The first piece of a row stands for all.
+        if (item.y == 0) to[at] = from[at];
+    }
+}
+WARPATH_KERNEL(level_sums_copy)
+
 #define WARPATH_LEVEL_SUMS(words, bits, Offset)                                                                                  \
     extern "C" __global__ void __launch_bounds__(512, 2) level_sums_pull_##words##_##bits(level_sums::Levels<Offset> search) {   \
         level_sums::pull<words>(search);                                                                                         \
     }                                                                                                                            \
     WARPATH_KERNEL(level_sums_pull_##words##_##bits)                                                                             \
+    extern "C" __global__ void __launch_bounds__(512, 2)                                                                         \
+        level_sums_pull_pieces_##words##_##bits(level_sums::Levels<Offset> search) {                                             \
+        level_sums::pull_pieces<words>(search);                                                                                  \
+    }                                                                                                                            \
+    WARPATH_KERNEL(level_sums_pull_pieces_##words##_##bits)                                                                      \
     extern "C" __global__ void __launch_bounds__(512, 2) level_sums_push_##words##_##bits(level_sums::Levels<Offset> search) {   \
         level_sums::push<words>(search);                                                                                         \
     }                                                                                                                            \

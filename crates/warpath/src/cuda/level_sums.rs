@@ -4,7 +4,8 @@
 //! A vertex has a bit for each of up to 512 searches, in words, and as many lanes of a warp beside each other have the words of a vertex. So the words of a neighbor, 32 or
 //! 64 bytes, are read at once: as many bytes come from memory if one word is asked for, which is why so many searches share an arc.
 //! - **Toward the frontier** (*pull*) each vertex that some search has not seen gathers the words of its tails until none is missing, from one array into
-//!   another ([`bfs::many_sources`](super::bfs::many_sources) has the same with one word).
+//!   another ([`bfs::many_sources`](super::bfs::many_sources) has the same with one word). Rows of more than [`LONG_ROW`] arcs are gathered before, in pieces that
+//!   many warps share: some searches reach a hub late, and until then it looks through its whole row.
 //! - **Away from it** (*push*), where few arcs leave the frontier, these are queued in pieces, and heads get the words by `atomicOr`.
 //!
 //! A vertex that searches find is added to its sums once a level, by the lanes that have it. Sums of levels are exact; sums of inverse levels are
@@ -57,8 +58,10 @@ kernel_header! {
     path: "bfs/level_sums";
     namespace: level_sums;
     constants {
-        /// Arcs of an item in the queue.
+        /// Arcs of an item in the queue, and of a piece of a long row.
         const PIECE: u32 = 256;
+        /// Longer rows are shared by several warps.
+        const LONG_ROW: u32 = 1024;
     }
     /// What a level tells the host.
     #[derive(bytemuck::Pod, bytemuck::Zeroable)]
@@ -92,6 +95,8 @@ kernel_header! {
         active: DevicePtr<u64>,
         /// Pieces of rows: the vertex, and which piece.
         queue: DeviceMutPtr<[u32; 2]>,
+        /// The same of all long rows by head.
+        pieces: DevicePtr<[u32; 2]>,
         news: DeviceMutPtr<News>,
         /// For each vertex how many searches have reached it, the sum of its levels,
         reached: DeviceMutPtr<u32>,
@@ -103,6 +108,7 @@ kernel_header! {
         /// Of the queue.
         capacity: u32,
         items: u32,
+        piece_count: u32,
         /// The level of the vertices that are found.
         level: u32,
     }
@@ -117,6 +123,7 @@ struct Arrays {
     seen: [DeviceSlice<u64>; 3],
     active: DeviceSlice<u64>,
     queue: DeviceSlice<[u32; 2]>,
+    pieces: DeviceSlice<[u32; 2]>,
     news: DeviceSlice<News>,
     sources: DeviceSlice<VertexId>,
     reached: DeviceSlice<u32>,
@@ -130,6 +137,22 @@ fn queue_items(graph: &Graph) -> u64 {
     graph.vertices() as u64 / 8 + graph.arcs() as u64 / (8 * u64::from(PIECE)) + 4096
 }
 
+/// The most pieces that long rows have.
+fn most_pieces(graph: &Graph) -> u64 {
+    let arcs = graph.arcs() as u64;
+    arcs / u64::from(PIECE) + arcs / u64::from(LONG_ROW)
+}
+
+/// The pieces of long rows: vertices, each with the number of the piece in its row.
+fn pieces_of(offsets: &[u64]) -> Result<Vec<[u32; 2]>> {
+    let rows = || offsets.windows(2).zip(0_u32..).map(|(row, vertex)| (vertex, row[1] - row[0]));
+    let long = || rows().filter(|&(_, arcs)| arcs > u64::from(LONG_ROW));
+    let count: u64 = long().map(|(_, arcs)| arcs.div_ceil(PIECE.into())).sum();
+    let mut pieces = memory::with_capacity("pieces of long rows", count as usize)?;
+    pieces.extend(long().flat_map(|(vertex, arcs)| (0..arcs.div_ceil(PIECE.into()) as u32).map(move |k| [vertex, k])));
+    Ok(pieces)
+}
+
 fn layout(arena: &mut Arena<'_>, graph: &Graph, words: u32, wanted: WantedSums) -> Arrays {
     let (vertices, words) = (graph.vertices() as u64, u64::from(words));
     let arcs = Arcs::layout(arena, graph);
@@ -139,6 +162,7 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, words: u32, wanted: WantedSums) 
         seen: ["seen before", "seen", "seen next"].map(|what| arena.take(what, vertices * words)),
         active: arena.take("searches that go on", MOST_WORDS as u64),
         queue: arena.take("the queue", queue_items(graph)),
+        pieces: arena.take("pieces of long rows", most_pieces(graph)),
         news: arena.take("news", 1),
         sources: arena.take("sources", SEARCHES as u64 * words),
         reached: arena.take("searches that reach a vertex", vertices),
@@ -224,9 +248,12 @@ struct Search {
     words: u32,
     arcs: u64,
     vertices: u32,
+    /// Pieces of long rows by head.
+    piece_count: u32,
     start: Function,
-    /// Push, pull and gather.
-    kernels: [Function; 3],
+    copy: Function,
+    /// Push, pull, gather, and pull pieces.
+    kernels: [Function; 4],
     shape: LaunchShape,
     /// The array of what is seen now; the one before it has what was seen before.
     now: usize,
@@ -243,22 +270,28 @@ impl Search {
         let bits = if has_wide_offsets(graph) { 64 } else { 32 };
         let function = |name: &str| device.function(&images::BFS_LEVEL_SUMS, name);
         let kernel = |what: &str| function(&format!("level_sums_{what}_{words}_{bits}"));
-        let kernels = [kernel("push")?, kernel("pull")?, kernel("gather")?];
+        let kernels = [kernel("push")?, kernel("pull")?, kernel("gather")?, kernel("pull_pieces")?];
         let threads = device.properties().threads_per_block.min(THREADS);
         let shape = LaunchShape::line(device.blocks_at_once(kernels[1], threads, 0)?.max(1), threads);
-        let start = function("level_sums_start")?;
+        let (start, copy) = (function("level_sums_start")?, function("level_sums_copy")?);
         let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, words, wanted))?;
         arrays.arcs.upload(&pool, graph.csr())?;
-        if let Some(by_head) = arrays.by_head {
-            by_head.make(&pool, arrays.arcs)?;
-        }
+        let pieces = match arrays.by_head {
+            None => pieces_of(graph.csr().offsets())?,
+            Some(by_head) => {
+                by_head.make(&pool, arrays.arcs)?;
+                pieces_of(&by_head.arcs.offsets.read(&pool)?)?
+            }
+        };
+        pool.upload(arrays.pieces, &pieces)?;
         pool.fill(arrays.reached, 0)?;
         arrays.sums.map_or(Ok(()), |sums| pool.fill(sums, 0))?;
         arrays.inverse_sums.map_or(Ok(()), |sums| pool.fill(sums, 0))?;
         arrays.greatest.map_or(Ok(()), |greatest| pool.fill(greatest, 0))?;
         device.synchronize()?;
         let (vertices, arcs) = (graph.vertices() as u32, graph.arcs() as u64);
-        Ok(Search { pool, arrays, words, arcs, vertices, start, kernels, shape, now: 1 })
+        let piece_count = pieces.len() as u32;
+        Ok(Search { pool, arrays, words, arcs, vertices, piece_count, start, copy, kernels, shape, now: 1 })
     }
 
     /// Searches from these sources, at most as many as the words have bits, and adds what they find. Adds to the numbers of pairs of each level; returns how many levels there were,
@@ -291,7 +324,7 @@ impl Search {
             } else {
                 self.pool.upload(arrays.active, &news.searches)?;
                 self.pool.fill(arrays.news, 0)?;
-                self.launch(1, self.argument(level))?;
+                self.pull(level)?;
                 self.now += 1;
                 [news] = self.pool.read_array(arrays.news)?;
                 pulled += 1;
@@ -317,6 +350,21 @@ impl Search {
         let (Arrays { sources, reached, .. }, seen, words) = (self.arrays, self.seen(0), self.words);
         // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
         unsafe { self.pool.device().launch(self.start, &shape, arguments![sources, count, seen, words, reached]) }
+    }
+
+    /// Searches toward the frontier: first along long rows.
+    fn pull(&self, level: u32) -> Result<()> {
+        if self.piece_count > 0 {
+            let (pieces, count, words) = (self.arrays.pieces, self.piece_count, self.words);
+            let (now, next) = (self.seen(0), self.seen(1));
+            // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+            unsafe {
+                let arguments = arguments![pieces, count, words, now, next];
+                self.pool.device().launch(self.copy, &self.shape, arguments)?;
+            }
+            self.launch(3, self.argument(level))?;
+        }
+        self.launch(1, self.argument(level))
     }
 
     /// Queues the frontier, and adds it to the sums, if it was not added yet.
@@ -347,6 +395,7 @@ impl Search {
             next: self.seen(1).as_mut_ptr(),
             active: arrays.active.as_ptr(),
             queue: arrays.queue.as_mut_ptr(),
+            pieces: arrays.pieces.as_ptr(),
             news: arrays.news.as_mut_ptr(),
             reached: arrays.reached.as_mut_ptr(),
             sums: arrays.sums.map_or(DeviceMutPtr::NULL, |sums| sums.as_mut_ptr()),
@@ -355,6 +404,7 @@ impl Search {
             vertices: self.vertices,
             capacity: arrays.queue.length() as u32,
             items: 0,
+            piece_count: self.piece_count,
             level,
         }
     }

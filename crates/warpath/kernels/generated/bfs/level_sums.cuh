@@ -4,8 +4,10 @@
 
 namespace level_sums {
 
-/// Arcs of an item in the queue.
+/// Arcs of an item in the queue, and of a piece of a long row.
 constexpr u32 piece = 256;
+/// Longer rows are shared by several warps.
+constexpr u32 long_row = 1024;
 
 /// What a level tells the host.
 struct News {
@@ -34,6 +36,7 @@ struct Levels {
     u64* next;  // and will have.
     const u64* active;  // The searches that have a frontier.
     uint2* queue;  // Pieces of rows: the vertex, and which piece.
+    const uint2* pieces;  // The same of all long rows by head.
     News* news;
     u32* reached;  // For each vertex how many searches have reached it, the sum of its levels,
     u64* sums;
@@ -42,10 +45,11 @@ struct Levels {
     u32 vertices;
     u32 capacity;  // Of the queue.
     u32 items;
+    u32 piece_count;
     u32 level;  // The level of the vertices that are found.
 };
 using LevelsLayout = Levels<layout::Offset>;
-static_assert(sizeof(LevelsLayout) == 128, "");
+static_assert(sizeof(LevelsLayout) == 144, "");
 static_assert(offsetof(LevelsLayout, offsets) == 0, "");
 static_assert(offsetof(LevelsLayout, heads) == 8, "");
 static_assert(offsetof(LevelsLayout, incoming_offsets) == 16, "");
@@ -55,14 +59,16 @@ static_assert(offsetof(LevelsLayout, now) == 40, "");
 static_assert(offsetof(LevelsLayout, next) == 48, "");
 static_assert(offsetof(LevelsLayout, active) == 56, "");
 static_assert(offsetof(LevelsLayout, queue) == 64, "");
-static_assert(offsetof(LevelsLayout, news) == 72, "");
-static_assert(offsetof(LevelsLayout, reached) == 80, "");
-static_assert(offsetof(LevelsLayout, sums) == 88, "");
-static_assert(offsetof(LevelsLayout, inverse_sums) == 96, "");
-static_assert(offsetof(LevelsLayout, greatest) == 104, "");
-static_assert(offsetof(LevelsLayout, vertices) == 112, "");
-static_assert(offsetof(LevelsLayout, capacity) == 116, "");
-static_assert(offsetof(LevelsLayout, items) == 120, "");
-static_assert(offsetof(LevelsLayout, level) == 124, "");
+static_assert(offsetof(LevelsLayout, pieces) == 72, "");
+static_assert(offsetof(LevelsLayout, news) == 80, "");
+static_assert(offsetof(LevelsLayout, reached) == 88, "");
+static_assert(offsetof(LevelsLayout, sums) == 96, "");
+static_assert(offsetof(LevelsLayout, inverse_sums) == 104, "");
+static_assert(offsetof(LevelsLayout, greatest) == 112, "");
+static_assert(offsetof(LevelsLayout, vertices) == 120, "");
+static_assert(offsetof(LevelsLayout, capacity) == 124, "");
+static_assert(offsetof(LevelsLayout, items) == 128, "");
+static_assert(offsetof(LevelsLayout, piece_count) == 132, "");
+static_assert(offsetof(LevelsLayout, level) == 136, "");
 
 }  // namespace level_sums

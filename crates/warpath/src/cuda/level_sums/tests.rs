@@ -85,8 +85,16 @@ fn batches_of_all_vertices_and_both_directions_are_searched() {
         check("a Kronecker graph with a tail", &graph, &sources);
     }
     // A row of many pieces.
-    let star = GraphBuilder::new().direction(Direction::Undirected).build_from((1..2000_u32).map(|v| (0, v))).unwrap();
-    check("a star", &star, &[0, 5, 1999]);
+    let star = GraphBuilder::new().direction(Direction::Undirected).build_from((1..1200_u32).map(|v| (0, v))).unwrap();
+    check("a star", &star, &[0, 5, 1199]);
+    // Long rows by head, one of which some searches reach late.
+    let hubs = (2..1200_u32).flat_map(|v| [(v, 0), (v, v * v % 1200), (v % 300, 1), (1, v % 7)]);
+    let hubs = GraphBuilder::new().direction(Direction::Directed).build_from(hubs.chain([(0, 1), (1100, 1)])).unwrap();
+    let sources: Vec<VertexId> = (0..70).map(|k| k * 19 % 1200).collect();
+    check("two hubs", &hubs, &sources);
+    let wide: Vec<(u32, u32)> = (0..1100_u32).flat_map(|v| [(v, 1100), (v, 1101), (v, (v * 7 + 1) % 1100)]).collect();
+    let wide = GraphBuilder::new().direction(Direction::Undirected).build_from(wide).unwrap();
+    check("two hubs of all", &wide, &sources.iter().map(|v| v % 1102).collect::<Vec<_>>());
 }
 
 #[test]
