@@ -94,3 +94,29 @@ fn sums_are_chosen_where_they_are_predicted_to_be_quicker() {
         assert_eq!(chosen(Apsp::all().algorithm("batched"), Reduction::Closeness), "batched");
     }
 }
+
+#[test]
+fn with_ever_less_memory_sums_are_the_same_or_refused() {
+    let graph = crate::generate::generate("kron:7").unwrap();
+    let mut expected = RowReductions::new([Reduction::Closeness]);
+    on_cpu(&graph).solve(Apsp::all().into_sink(&mut expected)).unwrap();
+    for device in devices(1) {
+        let (mut answers, mut bytes) = (0, 1_u64 << 20);
+        loop {
+            let builder = Solver::builder(graph.clone()).threads(1).device(device.clone());
+            let gpu = builder.engine(Engine::Cuda(Vec::new())).memory(bytes).open().unwrap();
+            let mut sink = RowReductions::new([Reduction::Closeness]);
+            match gpu.solve(Apsp::all().algorithm("level-sums").into_sink(&mut sink)) {
+                Ok(summary) => {
+                    assert!(summary.report().device_bytes <= bytes);
+                    assert_eq!(sink.closeness(), expected.closeness(), "{bytes} bytes");
+                    answers += 1;
+                }
+                Err(Error::OutOfMemory { .. }) => break,
+                Err(error) => panic!("{bytes} bytes: {error}"),
+            }
+            bytes -= bytes / 8;
+        }
+        assert!(answers > 3, "{answers} answers");
+    }
+}
