@@ -260,7 +260,7 @@ impl Search {
         item("the list of edges, read already", [(source.bytes_of_list(), 1), (0, 0)]);
         // What was read, and a copy for results.
         item("names of vertices", [(source.bytes_of_names(), 2), (0, 0)]);
-        item("what is drawn as a whole", [(source.bytes_drawn_as_a_whole(), 1), (0, 0)]);
+        item("what a generator prepares", [(source.bytes_to_generate(ranks), 1), (0, 0)]);
         match self.problem {
             _ if on_gpu && self.devices == RankDevices::Cuda => {
                 item("numbers for the device, and distances", [(states, 4 + distance), (0, 0)])

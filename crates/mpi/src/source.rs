@@ -182,10 +182,10 @@ impl<'g> Source<'g> {
         }
     }
 
-    /// Bytes that each rank takes for what a generator draws as a whole.
-    pub(crate) fn bytes_drawn_as_a_whole(&self) -> u64 {
+    /// Bytes that each rank takes for what a generator prepares.
+    pub(crate) fn bytes_to_generate(&self, ranks: usize) -> u64 {
         match &self.form {
-            Form::Generated(recipe) => recipe.bytes_drawn_as_a_whole(),
+            Form::Generated(recipe) => recipe.bytes_of_share(ranks),
             _ => 0,
         }
     }
@@ -295,18 +295,19 @@ impl<'g> Source<'g> {
         };
         let with_weights = weights != WeightKind::Unit && self.weights == Weighting::AsStored;
         let form = match &self.form {
-            Form::Generated(recipe) => ArcsFrom::Parts { parts: recipe.in_parts()?, directed: recipe.is_directed() },
+            Form::Generated(recipe) => {
+                ArcsFrom::Parts { parts: recipe.share(world.rank(), world.ranks())?, directed: recipe.is_directed() }
+            }
             Form::Stored(file) => ArcsFrom::File { file, with_weights },
             Form::InMemory(graph) => ArcsFrom::Graph(graph),
             Form::Listed(list) => ArcsFrom::Listed(list),
         };
-        let (next, step) = match &form {
-            ArcsFrom::Parts { .. } => (world.rank() as u64, world.ranks() as u64),
-            ArcsFrom::Listed(_) => (0, 1),
-            _ => (partition.range(world.rank()).start, 0),
+        let rows = partition.range(world.rank());
+        let next = match &form {
+            ArcsFrom::Parts { .. } | ArcsFrom::Listed(_) => 0,
+            ArcsFrom::File { .. } | ArcsFrom::Graph(_) => rows.start,
         };
-        let end = partition.range(world.rank()).end;
-        Ok(ArcsOf { form, origin, turn: self.turn, first: next, next, step, end, most: ARCS })
+        Ok(ArcsOf { form, origin, turn: self.turn, first: next, next, end: rows.end, most: ARCS })
     }
 }
 
@@ -343,8 +344,6 @@ pub(crate) struct ArcsOf<'a> {
     /// The first part, row, or edge of a list, and the next one.
     first: u64,
     next: u64,
-    /// From one part to the next one of this rank.
-    step: u64,
     /// Behind the last row.
     end: u64,
     /// About how many arcs the next batch has.
@@ -397,7 +396,7 @@ impl ArcsOf<'_> {
                         return Ok(false);
                     }
                     let drawn = parts.draw(self.next as usize)?;
-                    self.next += self.step;
+                    self.next += 1;
                     arcs += drawn.edges.len() as u64 * if *directed { 1 } else { 2 };
                     for (index, &(u, v)) in drawn.edges.iter().enumerate().filter(|(_, (u, v))| u != v) {
                         let own = drawn.lengths.as_ref().map_or(W::default(), |lengths| of_bits(lengths[index]));

@@ -88,9 +88,7 @@ pub fn predict_by_weights(
             told.by_heavy += wanted(pruning.after) * records.by_heavy;
         }
     }
-    // Weights are whole numbers. A rank relaxes arcs between its own vertices at once.
-    let light_arcs = graph.arcs / graph.vertices * (graph.ranks - 1.0) / graph.ranks
-        * ((width - low + 1.0) / (high - low + 1.0)).clamp(0.0, 1.0);
+    let tails = graph.tails(&nearer, weights);
     let of_prunings: f64 = prunings.iter().map(|pruning| pruning.words).sum();
     let pruned = prunings.iter().filter(|pruning| pruning.words > 0.0).count();
     Ok(PredictedByWeights {
@@ -98,7 +96,7 @@ pub fn predict_by_weights(
         hubs: graph.hubs,
         load_bytes: graph.drawn_for_others() * 16.0,
         bytes: 8.0 * told.iter().map(|told| told.by_light + told.by_heavy).sum::<f64>() + 4.0 * of_prunings,
-        messages: told.iter().map(|told| graph.messages_in(told, light_arcs)).sum::<f64>()
+        messages: told.iter().zip(&tails).map(|(told, tails)| graph.messages_in(told, tails, weights)).sum::<f64>()
             + pruned as f64 * (graph.ranks - 1.0),
     })
 }
@@ -112,6 +110,14 @@ struct Pruning {
     words: f64,
 }
 
+/// The vertices that a rank settles in a bucket.
+#[derive(Debug, Clone, Copy)]
+struct Tails {
+    count: f64,
+    /// How many light arcs to other ranks each has.
+    light_arcs: f64,
+}
+
 /// Weights in steps.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
@@ -120,6 +126,8 @@ struct Weights {
     span: usize,
     /// Steps of a bucket.
     bucket: usize,
+    /// Which part of the weights, whole numbers, is light.
+    light: f64,
 }
 
 impl Weights {
@@ -130,7 +138,8 @@ impl Weights {
         const STEPS: [usize; 2] = [12, 4];
         let bucket = STEPS[usize::from(high / width * STEPS[0] as f64 > MANY)];
         let steps = |weight: f64| ((weight / width * bucket as f64).round() as usize).max(1);
-        Weights { least: steps(low), span: steps(high - low), bucket }
+        let light = ((width - low + 1.0) / (high - low + 1.0)).clamp(0.0, 1.0);
+        Weights { least: steps(low), span: steps(high - low), bucket, light }
     }
 }
 
@@ -184,19 +193,44 @@ impl Divided {
         prunings.collect()
     }
 
+    /// The vertices that a rank settles in each bucket. Hubs are apart: ranks have their arcs to their own vertices.
+    fn tails(&self, nearer: &[Vec<f64>], Weights { bucket, light, .. }: Weights) -> Vec<Tails> {
+        let steps = nearer[0].len() - 1;
+        let of_bucket = |begin: usize| {
+            let end = steps.min(begin + bucket);
+            let (mut count, mut arcs) = (0.0, 0.0);
+            for (class, nearer) in self.classes.iter().zip(nearer) {
+                let settled = class.vertices * (1.0 - class.hubs) / self.ranks * (nearer[end] - nearer[begin]);
+                count += settled;
+                arcs += settled * self.arcs_to(class) * (self.ranks - 1.0);
+            }
+            Tails { count, light_arcs: arcs * light / count.max(f64::MIN_POSITIVE) }
+        };
+        (0..steps).step_by(bucket).map(of_bucket).collect()
+    }
+
     /// How many messages a rank sends in a bucket. Light arcs are relaxed first, those of vertices that light arcs have led into the bucket after others, and
-    /// then the heavy ones. With so many light arcs a vertex, paths of `k` of them that fit the bucket are in proportion to their `k`th power over `k!`.
-    fn messages_in(&self, &Told { by_light, by_heavy }: &Told, light_arcs: f64) -> f64 {
+    /// then the heavy ones. Paths of `k` light arcs, of which all but the last end in the bucket, are in proportion to the `k`th power of the light arcs of a vertex
+    /// over `k!`, and fewer where the least weight leaves less room.
+    fn messages_in(
+        &self,
+        &Told { by_light, by_heavy }: &Told,
+        tails: &Tails,
+        Weights { least, bucket, .. }: Weights,
+    ) -> f64 {
         /// Longer paths have next to nothing to tell.
         const ROUNDS: u32 = 8;
-        let paths = |(length, of_length): &mut (u32, f64)| {
-            *length += 1;
-            *of_length *= light_arcs / f64::from(*length);
-            (*length <= ROUNDS).then_some(*of_length)
+        let taken = least as f64 / bucket as f64;
+        let paths = |of_length: &mut f64, length: u32| {
+            *of_length *= tails.light_arcs * (1.0 - f64::from(length) * taken).max(0.0) / f64::from(length + 1);
+            Some(*of_length)
         };
-        let all = light_arcs.exp_m1().max(f64::MIN_POSITIVE);
-        let of_rounds = (0..).scan((0, 1.0), |state, _| paths(state));
-        of_rounds.map(|paths| self.messages_with(by_light * paths / all)).sum::<f64>() + self.messages_with(by_heavy)
+        let of_rounds: Vec<f64> = (0..ROUNDS).scan(1.0, paths).collect();
+        let all = of_rounds.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let in_rounds = of_rounds.iter().map(|paths| self.messages_with(by_light * paths / all));
+        // Without a tail a rank has nothing to tell; each has so much for the others.
+        let of_tail = self.messages_with(by_heavy / tails.count.max(f64::MIN_POSITIVE));
+        in_rounds.sum::<f64>() + self.messages_with(tails.count * of_tail)
     }
 
     /// With which probability a rank finds a shorter path than before, in each bucket, to a vertex of this class that it does not own.
@@ -204,7 +238,7 @@ impl Divided {
         &self,
         class: &Class,
         nearer: &[Vec<f64>],
-        Weights { least, span, bucket: width }: Weights,
+        Weights { least, span, bucket: width, .. }: Weights,
         prunings: &[Pruning],
     ) -> Vec<Told> {
         let steps = nearer[0].len() - 1;

@@ -12,12 +12,13 @@
 //! Source: E. Gilbert, Random plane networks, 1961; M. Penrose, Random geometric graphs, 2003, section 13 (threshold).
 
 use std::f64::consts::PI;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::random::Stream;
 use super::spec::Options;
-use super::{Edges, Generator, GeneratorInfo, OptionInfo, purpose};
+use super::{Edges, Generator, GeneratorInfo, OptionInfo, Share, purpose};
 use crate::graph::{Coordinates, EdgeList, Unit, VertexId};
 use crate::{Result, memory};
 
@@ -61,23 +62,89 @@ impl Geometric {
         ((1.0 / self.radius) as u64).clamp(1, self.vertices().isqrt())
     }
 
-    /// The points by cell, and where each cell starts.
-    fn points(&self, seed: u64) -> Result<(Vec<Point>, Vec<usize>)> {
+    /// The points in some rows of cells.
+    fn points(&self, seed: u64, rows: Range<u64>) -> Result<Points> {
         let side = self.side();
         let coordinates = Stream::new(seed, purpose::POINTS);
-        let drawn = (0..self.vertices() as usize).into_par_iter().map(|index| {
-            let random = coordinates.at(index as u64);
+        let point = |index: u64| {
+            let random = coordinates.at(index);
             let (x, y) = ((random >> 32) as u32, random as u32);
             let along = |coordinate: u32| ((u64::from(coordinate) * side) >> 32) as u32;
             Point { cell: along(y) * side as u32 + along(x), x, y }
-        });
-        let mut points: Vec<Point> = memory::collected("the points", drawn)?;
+        };
+        let cells = (rows.start * side) as u32..(rows.end * side) as u32;
+        let mut before = 0;
+        let mut points = if rows == (0..side) {
+            memory::collected(
+                "the points",
+                (0..self.vertices() as usize).into_par_iter().map(|index| point(index as u64)),
+            )?
+        } else {
+            // Whoever wants some of the points only has other processes on the other cores.
+            let all = || (0..self.vertices()).map(point);
+            let mut count = 0;
+            for Point { cell, .. } in all() {
+                before += u64::from(cell < cells.start);
+                count += usize::from(cells.contains(&cell));
+            }
+            let mut points = memory::with_capacity("the points", count)?;
+            points.extend(all().filter(|point| cells.contains(&point.cell)));
+            points
+        };
         points.par_sort_unstable();
-        let cells = (0..(side * side) as usize + 1).into_par_iter();
-        let starts = cells.map(|cell| points.partition_point(|point| (point.cell as usize) < cell));
+        let starts = (cells.start as usize..cells.end as usize + 1).into_par_iter();
+        let starts = starts.map(|cell| points.partition_point(|point| (point.cell as usize) < cell));
         let starts = memory::collected("the cells of points", starts)?;
-        Ok((points, starts))
+        Ok(Points { before, points, starts })
     }
+
+    /// The edges of the points in some rows of cells, to each other and to those in the next row: a part for each row.
+    fn edges_of(&self, seed: u64, rows: Range<u64>) -> Result<Edges> {
+        let side = self.side() as usize;
+        let next = self.side().min(rows.end + 1);
+        let Points { before, points, starts } = self.points(seed, rows.start..next)?;
+        let reach = (self.radius * 4_294_967_296.0).powi(2);
+        let rows_known = (next - rows.start) as usize;
+        Ok(Edges::by_part((rows.end - rows.start) as usize, move |row| {
+            let mut list = EdgeList::new();
+            let mut join = |u: usize, others: Range<usize>| -> Result<()> {
+                memory::grow("the edges of a part", &mut list.edges, others.len())?;
+                let from = points[u];
+                for v in others {
+                    let along = |a: u32, b: u32| f64::from(a.abs_diff(b));
+                    let (dx, dy) = (along(from.x, points[v].x), along(from.y, points[v].y));
+                    if dx * dx + dy * dy <= reach {
+                        list.push((before + u as u64) as VertexId, (before + v as u64) as VertexId, Unit);
+                    }
+                }
+                Ok(())
+            };
+            for column in 0..side {
+                let cell = row * side + column;
+                let right_end = if column + 1 < side { cell + 2 } else { cell + 1 };
+                for u in starts[cell]..starts[cell + 1] {
+                    // The points of this cell and the next are contiguous, and so are the points of the three cells
+                    // below.
+                    join(u, u + 1..starts[right_end])?;
+                    if row + 1 < rows_known {
+                        let below = cell + side;
+                        let left = if column > 0 { below - 1 } else { below };
+                        join(u, starts[left]..starts[right_end + side])?;
+                    }
+                }
+            }
+            Ok(list)
+        }))
+    }
+}
+
+/// Points by cell.
+struct Points {
+    /// How many points have lower numbers.
+    before: u64,
+    points: Vec<Point>,
+    /// Where each cell starts, and the last one ends.
+    starts: Vec<usize>,
 }
 
 /// A point, its coordinates in units of 2^-32.
@@ -107,46 +174,28 @@ impl Generator for Geometric {
     }
 
     fn coordinates(&self, seed: u64) -> Result<Option<Coordinates>> {
-        let (points, _) = self.points(seed)?;
+        let Points { points, .. } = self.points(seed, 0..self.side())?;
         let place = |point: &Point| Some([point.x, point.y].map(|along| f64::from(along) / 4_294_967_296.0));
         let places = memory::listed("the coordinates of vertices", points.iter().map(place))?;
         Ok(Some(Coordinates::new(places)))
     }
 
     fn draw(&self, seed: u64) -> Result<Edges> {
-        let side = self.side() as usize;
-        let (points, starts) = self.points(seed)?;
-        let reach = (self.radius * 4_294_967_296.0).powi(2);
-        Ok(Edges::by_part(side, move |row| {
-            let mut list = EdgeList::new();
-            let mut join = |u: usize, others: std::ops::Range<usize>| -> Result<()> {
-                memory::grow("the edges of a part", &mut list.edges, others.len())?;
-                let from = points[u];
-                for v in others {
-                    let along = |a: u32, b: u32| f64::from(a.abs_diff(b));
-                    let (dx, dy) = (along(from.x, points[v].x), along(from.y, points[v].y));
-                    if dx * dx + dy * dy <= reach {
-                        list.push(u as VertexId, v as VertexId, Unit);
-                    }
-                }
-                Ok(())
-            };
-            for column in 0..side {
-                let cell = row * side + column;
-                let right_end = if column + 1 < side { cell + 2 } else { cell + 1 };
-                for u in starts[cell]..starts[cell + 1] {
-                    // The points of this cell and the next are contiguous, and so are the points of the three cells
-                    // below.
-                    join(u, u + 1..starts[right_end])?;
-                    if row + 1 < side {
-                        let below = cell + side;
-                        let left = if column > 0 { below - 1 } else { below };
-                        join(u, starts[left]..starts[right_end + side])?;
-                    }
-                }
-            }
-            Ok(list)
-        }))
+        self.edges_of(seed, 0..self.side())
+    }
+
+    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<Edges>> {
+        let start = |index: usize| (u128::from(self.side()) * index as u128 / count as u128) as u64;
+        self.edges_of(seed, start(index)..start(index + 1)).map(Some)
+    }
+
+    /// A row more than its own, and some more points than the mean.
+    fn scratch_of_share(&self, count: usize) -> u64 {
+        let rows = (self.side().div_ceil(count as u64) + 1).min(self.side());
+        let share = rows as f64 / self.side() as f64;
+        let points = self.vertices() as f64 * share;
+        let most = (points + 6.0 * points.sqrt()).min(self.vertices() as f64) as u64;
+        most * size_of::<Point>() as u64 + (rows * self.side() + 1) * size_of::<usize>() as u64
     }
 }
 
@@ -161,7 +210,7 @@ mod tests {
         for radius in [0.0, 0.01, 0.08, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0] {
             let graph = generate(&format!("rgg:8,radius={radius},seed=4")).unwrap();
             let recipe = Geometric { scale: 8, radius: f64::from(radius as f32) };
-            let (points, _) = recipe.points(4).unwrap();
+            let Points { points, .. } = recipe.points(4, 0..recipe.side()).unwrap();
             let near = |a: &Point, b: &Point| {
                 let along = |a: u32, b: u32| (f64::from(a) - f64::from(b)) / 4_294_967_296.0;
                 along(a.x, b.x).hypot(along(a.y, b.y)) <= recipe.radius

@@ -166,6 +166,25 @@ trait Generator {
     ///
     /// If there is no memory for data that is drawn at once.
     fn draw(&self, seed: u64) -> Result<Edges>;
+    /// Prepares one of several shares of the edges, in less memory than all take, if the generator knows how to.
+    ///
+    /// # Errors
+    ///
+    /// As [`Generator::draw`].
+    fn draw_share(&self, _seed: u64, _share: Share) -> Result<Option<Edges>> {
+        Ok(None)
+    }
+    /// Bytes of memory beside the edges of one of `count` shares.
+    fn scratch_of_share(&self, _count: usize) -> u64 {
+        self.scratch()
+    }
+}
+
+/// One of several shares.
+#[derive(Debug, Clone, Copy)]
+struct Share {
+    index: usize,
+    count: usize,
 }
 
 /// Draws the edges of a part.

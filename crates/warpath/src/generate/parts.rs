@@ -1,8 +1,8 @@
 //! The edges of a generated graph in parts, for those who keep only some of its arcs each.
 
-use super::{Edges, Recipe, Shape};
+use super::{Edges, Recipe, Shape, Share};
 use crate::graph::VertexId;
-use crate::{Result, memory};
+use crate::{Error, Result, memory};
 
 /// The edges of a recipe, in parts that can be drawn in any order and by anybody: together they are the edges of the graph.
 ///
@@ -14,7 +14,12 @@ use crate::{Result, memory};
 /// assert_eq!((parts.count(), drawn.edges.len(), drawn.edges[0]), (1, 7, (0, 1)));
 /// # Ok::<(), warpath::Error>(())
 /// ```
-pub struct EdgeParts(Drawing);
+pub struct EdgeParts {
+    drawing: Drawing,
+    /// The first part of the drawing, and from one part to the next one.
+    first: usize,
+    step: usize,
+}
 
 enum Drawing {
     /// As the generator has it.
@@ -56,25 +61,56 @@ impl Recipe {
         if is_wide { Ok(recipe) } else { text.parse() }
     }
 
-    /// Prepares the drawing of edges in parts. O(1), except that `roads` is drawn here as a whole.
+    /// Prepares the drawing of all edges in parts. O(1), except that `roads` is drawn here as a whole.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn in_parts(&self) -> Result<EdgeParts> {
-        Ok(EdgeParts(match &self.shape {
-            Shape::Dense(_) => Drawing::Complete(self.vertices()),
-            shape => Drawing::Edges(shape.generator().draw(self.seed)?),
-        }))
+        self.share(0, 1)
     }
 
-    /// Bytes of memory that [`Recipe::in_parts`] takes for what it draws at once: the edges of `roads`, and what other generators
+    /// Prepares the drawing of one of `count` shares, with the parts that are in it; together the shares are the edges of the graph. `rgg` takes the memory of a share for its points,
+    /// and looks at all of them: O(vertices). `crawl` and `roads` prepare what they prepare for all shares.
+    ///
+    /// ```
+    /// use warpath::generate::Recipe;
+    /// let recipe = Recipe::beyond_one_machine("rgg:10")?;
+    /// let edges_of = |index| -> warpath::Result<usize> {
+    ///     let share = recipe.share(index, 3)?;
+    ///     (0..share.count()).map(|part| Ok(share.draw(part)?.edges.len())).sum()
+    /// };
+    /// assert_eq!(2 * (edges_of(0)? + edges_of(1)? + edges_of(2)?), warpath::generate("rgg:10")?.arcs());
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), and [`Error::InvalidRequest`](crate::Error::InvalidRequest) if `index` is not below `count`.
+    pub fn share(&self, index: usize, count: usize) -> Result<EdgeParts> {
+        if index >= count {
+            return Err(Error::invalid(format!("there is no share {index} of {count}")));
+        }
+        let generator = self.shape.generator();
+        if count > 1
+            && let Some(edges) = generator.draw_share(self.seed, Share { index, count })?
+        {
+            return Ok(EdgeParts { drawing: Drawing::Edges(edges), first: 0, step: 1 });
+        }
+        let drawing = match &self.shape {
+            Shape::Dense(_) => Drawing::Complete(self.vertices()),
+            _ => Drawing::Edges(generator.draw(self.seed)?),
+        };
+        Ok(EdgeParts { drawing, first: index, step: count })
+    }
+
+    /// Bytes of memory that [`Recipe::share`] takes for one of `count` shares: for the edges of `roads`, and what other generators
     /// prepare.
-    pub fn bytes_drawn_as_a_whole(&self) -> u64 {
+    pub fn bytes_of_share(&self, count: usize) -> u64 {
         const BYTES_PER_EDGE: u64 = size_of::<(VertexId, VertexId, u32)>() as u64;
         let generator = self.shape.generator();
         let edges = if generator.has_lengths() { generator.edges().saturating_mul(BYTES_PER_EDGE) } else { 0 };
-        generator.scratch().saturating_add(edges)
+        generator.scratch_of_share(count).saturating_add(edges)
     }
 
     /// Whether the edges come with lengths that are the weights.
@@ -86,7 +122,11 @@ impl Recipe {
 impl EdgeParts {
     /// The number of parts.
     pub fn count(&self) -> usize {
-        match &self.0 {
+        self.count_of_drawing().saturating_sub(self.first).div_ceil(self.step)
+    }
+
+    fn count_of_drawing(&self) -> usize {
+        match &self.drawing {
             Drawing::Complete(vertices) => *vertices as usize,
             Drawing::Edges(Edges::Parts { count, .. }) => *count,
             Drawing::Edges(Edges::Lengths(list)) => list.len().div_ceil(EDGES_PER_PART),
@@ -100,8 +140,9 @@ impl EdgeParts {
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn draw(&self, part: usize) -> Result<DrawnEdges> {
+        let part = self.first + part * self.step;
         let wide = |&(u, v): &(VertexId, VertexId)| (u64::from(u), u64::from(v));
-        let (edges, lengths) = match &self.0 {
+        let (edges, lengths) = match &self.drawing {
             Drawing::Complete(vertices) => {
                 let tail = part as u64;
                 let mut edges = memory::with_capacity("the edges of a part", *vertices as usize)?;
@@ -140,14 +181,26 @@ mod tests {
             ["kron:9", "uniform:9", "grid:30x41", "rgg:9", "scale-free:900", "crawl:900", "roads:900", "dense:40"]
         {
             let recipe = Recipe::beyond_one_machine(specification).unwrap();
-            let parts = recipe.in_parts().unwrap();
-            let mut edges = Vec::new();
-            for part in 0..parts.count() {
-                let drawn = parts.draw(part).unwrap();
-                assert_eq!(drawn.lengths.is_some(), recipe.keeps_lengths(), "{specification}");
-                let lengths = drawn.lengths.unwrap_or_else(|| vec![1; drawn.edges.len()]);
-                edges.extend(drawn.edges.iter().zip(lengths).map(|(&(u, v), length)| (u as u32, v as u32, length)));
+            let edges_of = |count: usize| {
+                let mut edges = Vec::new();
+                for parts in (0..count).map(|index| recipe.share(index, count).unwrap()) {
+                    for part in 0..parts.count() {
+                        let drawn = parts.draw(part).unwrap();
+                        assert_eq!(drawn.lengths.is_some(), recipe.keeps_lengths(), "{specification}");
+                        let lengths = drawn.lengths.unwrap_or_else(|| vec![1; drawn.edges.len()]);
+                        let ends = drawn.edges.iter().map(|&(u, v)| (u as u32, v as u32));
+                        edges.extend(ends.zip(lengths).map(|((u, v), length)| (u, v, length)));
+                    }
+                }
+                edges.sort_unstable();
+                edges
+            };
+            let edges = edges_of(1);
+            for count in [2, 3, 7, 500] {
+                assert!(edges_of(count) == edges, "{specification} in {count} shares");
             }
+            assert!(recipe.share(2, 2).is_err() && recipe.share(0, 0).is_err());
+            assert!(recipe.bytes_of_share(4) <= recipe.bytes_of_share(1), "{specification}");
             let direction = if recipe.is_directed() { Direction::Directed } else { Direction::Undirected };
             let builder = GraphBuilder::new().vertices(recipe.vertices()).direction(direction);
             let built = builder.self_loops(SelfLoops::Drop).build_from(edges).unwrap();
