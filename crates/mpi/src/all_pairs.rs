@@ -22,7 +22,7 @@ use std::time::Instant;
 
 use warpath::formats::PartialFile;
 use warpath::graph::{DistanceValue, Distances, MinPlus, U32ToU64, VertexId, with_min_plus};
-use warpath::problems::{DistanceSum, RowBlock, RowProcesses, RowReductions, RowSink, TableShape};
+use warpath::problems::{DistanceSum, RowBlock, RowFacts, RowProcesses, RowReductions, RowSink, TableShape};
 use warpath::tables::write_npy_part;
 use warpath::{Apsp, Decision, Distance, Error, Graph, Plan, Result, Solver};
 
@@ -391,8 +391,12 @@ impl RowSink for FileOfRows<'_> {
         file.sync_all().map_err(|error| Error::io(path.as_path(), error))
     }
 
-    fn wants_rows(&self) -> bool {
-        self.writes
+    fn takes_facts(&self, _: bool) -> bool {
+        !self.writes
+    }
+
+    fn facts(&mut self, _: &[usize], _: &[RowFacts]) -> Result<()> {
+        Ok(())
     }
 }
 

@@ -101,7 +101,7 @@ pub(crate) trait RowConsumer<D> {
     /// Whether facts about the rows are all that is wanted. Rows do as well.
     fn wants_facts_alone(&self) -> bool;
     /// Takes facts about rows, whose distances nobody wants.
-    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]);
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) -> Result<()>;
     /// Where an algorithm that has no row before it has all of them may keep its state.
     fn kept_state(&self) -> Option<KeptState> {
         None

@@ -28,13 +28,13 @@ impl fmt::Display for DistanceSum {
 
 /// Facts about a row of distances.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct RowFacts {
+pub struct RowFacts {
     /// How many vertices have a distance.
-    pub(crate) reached: u64,
+    pub reached: u64,
     /// The greatest distance; `None` if nothing was reached.
-    pub(crate) greatest: Option<Distance>,
+    pub greatest: Option<Distance>,
     /// The sum of all distances: exact for integers; floats are added in an order that depends on the length alone.
-    pub(crate) sum: DistanceSum,
+    pub sum: DistanceSum,
 }
 
 impl RowFacts {

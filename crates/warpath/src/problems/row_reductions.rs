@@ -22,6 +22,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use super::facts::{DistanceSum, RowFacts};
 use super::level_sums::{LevelSums, WantedSums};
 use super::rows::{RowBlock, RowSink, TableShape, wrong_type};
 use crate::graph::{Distance, DistanceValue, Distances, VertexId, with_distances};
@@ -323,6 +324,26 @@ impl RowSink for RowReductions {
         with_distances!(block.values, values => self.add(block, values))
     }
 
+    /// Eccentricities are facts about rows, and closeness is one where a row has what the column of its source has.
+    fn takes_facts(&self, by_target: bool) -> bool {
+        !self.wants(Reduction::Harmonic)
+            && !self.wants(Reduction::Histogram)
+            && (by_target || !self.wants(Reduction::Closeness))
+    }
+
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) -> Result<()> {
+        for (&row, &RowFacts { reached, greatest, sum }) in rows.iter().zip(facts) {
+            if let Some(eccentricity) = self.eccentricities.get_mut(row) {
+                *eccentricity = greatest;
+            }
+            if let Some(column) = self.columns.get_mut(row) {
+                let DistanceSum::Integer(integer_sum) = sum else { return Err(wrong_type()) };
+                *column = Column { own: 1, reached, integer_sum, ..*column };
+            }
+        }
+        Ok(())
+    }
+
     fn wanted_sums(&self, by_target: bool) -> Option<WantedSums> {
         let greatest = self.wants(Reduction::Eccentricity);
         // Eccentricities are those of sources.
@@ -343,9 +364,8 @@ impl RowSink for RowReductions {
             *eccentricity = Some(Distance::Unsigned(greatest.into()));
         }
         if self.wants(Reduction::Histogram) {
-            let counts = sums.by_level.iter().enumerate().map(|(level, &pairs)| (level as i64, pairs)).collect();
-            let all = Histogram { width: self.histogram.width, counts };
-            self.histogram = Histogram { width: self.histogram.width, ..Default::default() }.merged(all);
+            let pairs = sums.by_level.iter().enumerate().filter(|(_, pairs)| **pairs > 0);
+            self.histogram.counts = pairs.map(|(level, &pairs)| (level as i64, pairs)).collect();
             self.histogram.shrink();
         }
         Ok(())

@@ -127,10 +127,19 @@ pub trait RowSink: Send {
     /// Whatever keeps the sink from taking it.
     fn rows(&mut self, block: &RowBlock<'_>) -> Result<()>;
 
-    /// Whether the sink uses the rows. If it does not, it may never get any: the engine may compute just the facts for
-    /// the [`ApspSummary`], without handing out rows.
-    fn wants_rows(&self) -> bool {
-        true
+    /// Whether facts about each row do in place of the row. `by_target` says whether the distances to a vertex are those from it, all are asked for, and
+    /// rows are in the order of vertices. The sink gets facts in place of all rows then, if distances are integers and nobody verifies them, and rows else.
+    fn takes_facts(&self, _by_target: bool) -> bool {
+        false
+    }
+
+    /// Takes the facts about these rows, in place of the rows.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the sink from taking them.
+    fn facts(&mut self, _rows: &[usize], _facts: &[RowFacts]) -> Result<()> {
+        Err(Error::invalid("this sink takes rows, and no facts about them"))
     }
 
     /// Which sums over the searches of unweighted rows do in place of the rows; `None` if rows are needed. `by_target` says whether the distances to a vertex are
@@ -235,13 +244,14 @@ impl TableFacts {
         }
     }
 
-    /// Adds the rows of a block.
-    pub(crate) fn add(&mut self, block: &RowBlock<'_>) {
+    /// Adds the rows of a block; returns the facts about each, or nothing if there are no columns.
+    pub(crate) fn add(&mut self, block: &RowBlock<'_>) -> Vec<RowFacts> {
         if block.columns == 0 {
-            return;
+            return Vec::new();
         }
         let by_row: Vec<RowFacts> = with_distances!(block.values, values => facts_by_row(values, block.columns));
         self.add_rows(block.rows, &by_row);
+        by_row
     }
 
     /// Adds rows whose facts are already known.
@@ -291,8 +301,12 @@ impl RowSink for () {
         Ok(())
     }
 
-    fn wants_rows(&self) -> bool {
-        false
+    fn takes_facts(&self, _: bool) -> bool {
+        true
+    }
+
+    fn facts(&mut self, _: &[usize], _: &[RowFacts]) -> Result<()> {
+        Ok(())
     }
 }
 

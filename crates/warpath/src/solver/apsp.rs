@@ -200,7 +200,8 @@ fn table(request: &Apsp, solver: &Solver, sink: Option<&dyn RowSink>) -> Result<
     if sink.is_some() && request.intermediates {
         return Err(Error::invalid("rows that go into a sink have no intermediate vertices: ask for a matrix"));
     }
-    Table::new(request, solver, sink.is_some_and(|sink| !sink.wants_rows()))
+    let by_target = !solver.graph.is_directed() && request.sources.is_none() && request.targets.is_none();
+    Table::new(request, solver, sink.is_some_and(|sink| sink.takes_facts(by_target)))
 }
 
 /// Decides on this algorithm.

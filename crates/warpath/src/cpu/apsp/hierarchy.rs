@@ -61,7 +61,7 @@ pub(super) fn solve<L: MinPlusOnCpu>(
             if consumer.wants_facts_alone() {
                 let shares = (FEW_VERTICES / task.graph.vertices().max(1)).clamp(1, MOST_SHARES);
                 for some in order[have..].chunks(share.saturating_mul(shares)) {
-                    consumer.facts(some, &rows.facts(some)?);
+                    consumer.facts(some, &rows.facts(some)?)?;
                 }
             } else {
                 task.hand_out(&order[have..], share, consumer, |block, values| rows.fill(block, values))?;

@@ -267,7 +267,7 @@ impl<L: MinPlusOnCpu + MinPlusOnDevice> Work<'_, '_, L> {
             drop(ready);
             let handed = hand_out_in_order(&from_devices, &handed_out, first, |rows, batch| {
                 match (batch, &mut sink) {
-                    (Found::Facts(facts), Some(sink)) => sink.facts(&order[rows.clone()], &facts),
+                    (Found::Facts(facts), Some(sink)) => sink.facts(&order[rows.clone()], &facts)?,
                     (Found::Packed(outgoing), Some(sink)) => {
                         task.hand_out(&order[rows.clone()], 1, *sink, |block, values| {
                             let start = Instant::now();

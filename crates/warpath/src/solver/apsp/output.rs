@@ -124,9 +124,13 @@ impl<L: MinPlusOnCpu> RowConsumer<L::Distance> for SinkRows<'_, L> {
         self.table.facts
     }
 
-    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) {
+    fn facts(&mut self, rows: &[usize], facts: &[RowFacts]) -> Result<()> {
         *self.begun = true;
         self.facts.add_rows(rows, facts);
+        let start = Instant::now();
+        self.sink.facts(rows, facts)?;
+        self.writing += start.elapsed().as_secs_f64();
+        Ok(())
     }
 
     fn rows(&mut self, rows: &[usize], values: Vec<L::Distance>) -> Result<Vec<L::Distance>> {
@@ -137,9 +141,13 @@ impl<L: MinPlusOnCpu> RowConsumer<L::Distance> for SinkRows<'_, L> {
         if verified {
             self.verifying += Self::verify(graph, table, reassociated, &block)?;
         }
-        self.facts.add(&block);
+        let facts = self.facts.add(&block);
         let start = Instant::now();
-        self.sink.rows(&block)?;
+        if self.table.facts {
+            self.sink.facts(rows, &facts)?
+        } else {
+            self.sink.rows(&block)?
+        }
         self.writing += start.elapsed().as_secs_f64();
         Ok(L::Distance::into_vec(values).unwrap_or_default())
     }

@@ -28,7 +28,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `facts` says that nobody wants the rows themselves.
+    /// `facts` says that facts about rows do in place of these.
     pub(super) fn new(request: &Apsp, solver: &Solver, facts: bool) -> Result<Self> {
         let graph = &*solver.graph;
         for (vertices, role) in [(&request.sources, "source"), (&request.targets, "target")] {

@@ -5,6 +5,7 @@ use crate::problems::{DistanceSum, NpyWriter, Reduction, RowBlock, RowReductions
 use crate::testing::{Random, TestWeight, graphs_of_every_shape};
 
 mod files;
+mod reductions;
 
 /// Distances by the naive triple loop in 128-bit integers, for graphs with integer weights.
 fn naive(graph: &Graph) -> Vec<Option<i128>> {
@@ -364,49 +365,6 @@ fn paths_and_successors_are_those_of_searches() {
             }
         }
     }
-}
-
-#[test]
-fn reductions_are_those_of_the_matrix() {
-    fn check<W: TestWeight + Weight>() {
-        for (name, graph) in graphs_of_every_shape::<W>(13) {
-            let n = graph.vertices();
-            let matrix = solver(&graph, 1).solve(Apsp::all().algorithm("batched")).unwrap();
-            let distance = |i: usize, j: usize| matrix.distance(i, j).map(Distance::to_f64);
-            let all = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Harmonic, Reduction::Histogram];
-            let mut reductions = RowReductions::new(all);
-            // So little memory that there are many blocks.
-            let solver = Solver::builder(graph.clone()).threads(2).memory(4 << 20).open().unwrap();
-            let request = Apsp::all().algorithm("batched");
-            solver.solve(request.into_sink(&mut reductions)).unwrap();
-            let (closeness, harmonic) = (reductions.closeness(), reductions.harmonic());
-            for v in 0..n {
-                let expected = (0..n).filter_map(|u| distance(v, u)).fold(0.0, f64::max);
-                assert_eq!(reductions.eccentricities()[v].map(Distance::to_f64), Some(expected), "{name}");
-                let into: Vec<f64> = (0..n).filter(|&u| u != v).filter_map(|u| distance(u, v)).collect();
-                let (reached, sum) = (into.len() as f64, into.iter().sum::<f64>());
-                let expected = if sum > 0.0 { reached / sum * (reached / (n as f64 - 1.0)) } else { 0.0 };
-                assert!((closeness[v] - expected).abs() <= 1e-9 * expected, "{name}");
-                let expected: f64 = into.iter().filter(|&&d| d != 0.0).map(|d| 1.0 / d).sum();
-                assert!((harmonic[v] - expected).abs() <= 1e-9 * expected, "{name}");
-            }
-            assert_eq!(reductions.histogram().total(), matrix.finite_pairs(), "{name}");
-            assert!(reductions.histogram().bins().count() <= 1 << 16);
-        }
-    }
-    check::<crate::graph::Unit>();
-    check::<u32>();
-    check::<i32>();
-    check::<f64>();
-}
-
-#[test]
-fn histograms_count_each_distance() {
-    let graph = Graph::from_edges([(0, 1, 3), (1, 2, -2)]).unwrap();
-    let mut reductions = RowReductions::new([Reduction::Histogram]);
-    solver(&graph, 1).solve(Apsp::all().into_sink(&mut reductions)).unwrap();
-    let bins: Vec<_> = reductions.histogram().bins().collect();
-    assert_eq!(bins, [(-2.0, 1), (0.0, 3), (1.0, 1), (3.0, 1)]);
 }
 
 /// Takes its time over every block of rows.
