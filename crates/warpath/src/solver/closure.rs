@@ -11,7 +11,7 @@ use crate::problems::{
     BitMatrix, Closure, ClosureCounts, Reachability, ReachabilityBits, ReachableCounts, Report, Seconds,
 };
 use crate::team::Team;
-use crate::{Error, Plan, Result};
+use crate::{Engine, Error, Plan, Result};
 
 /// The algorithm that a closure was decided on.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +24,8 @@ enum Algorithm {
     Cpu(&'static ClosureAlgorithm),
     /// The CPU's `condensation` without a matrix, for counts.
     Counts,
-    /// An algorithm of the CUDA engine.
-    Cuda(&'static cuda::ClosureAlgorithm),
+    /// An algorithm of the CUDA engine, on up to so many devices.
+    Cuda(&'static cuda::ClosureAlgorithm, usize),
 }
 
 impl Request for Closure {
@@ -45,7 +45,7 @@ impl Request for Closure {
     fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<Choice>) -> Result<Reachability> {
         let report = Report { semiring: decision.number_types[0], ..decision.report() };
         let (bits, report) = match decision.choice.0 {
-            Algorithm::Cuda(algorithm) => self.run_on_cuda(solver, decision, algorithm, report)?,
+            Algorithm::Cuda(algorithm, devices) => self.run_on_cuda(solver, decision, algorithm, devices, report)?,
             Algorithm::Cpu(algorithm) => {
                 let start = Instant::now();
                 let outcome = (algorithm.solve)(&self.task(solver, team))?;
@@ -108,10 +108,7 @@ impl Closure {
                 (condensation::ALGORITHM.info.name, "components are found sooner than the whole matrix is closed")
             }
             None if is_there => {
-                // It is opened now if it is not open yet. Where that fails, the run says why.
-                let device = solver.device().device(&solver.engine).ok();
-                let capability = device.map(|device| device.properties().compute_capability);
-                let (algorithm, reason) = cuda::for_matrix(graph.vertices(), capability);
+                let (algorithm, reason) = cuda::for_matrix(graph.vertices(), room(solver, 1));
                 (algorithm.info.name, reason)
             }
             None if graph.is_directed() => (
@@ -122,7 +119,9 @@ impl Closure {
         };
         let (choice, parameters) = if is_there {
             let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name)?;
-            (Algorithm::Cuda(algorithm), parameters)
+            let seconds = (algorithm.info.seconds)(&solver.workload(solver.graph_facts(), &parameters, 1));
+            let devices = solver.devices_worth(|devices| seconds / devices as f64);
+            (Algorithm::Cuda(algorithm, devices), parameters)
         } else {
             let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
             let without_matrix = counts && algorithm.info.name == condensation::ALGORITHM.info.name;
@@ -131,7 +130,7 @@ impl Closure {
         let mut plan: Plan = match choice {
             Algorithm::Counts => condensation::plan_counts(graph, &solver.team, graph.vertices()),
             Algorithm::Cpu(algorithm) => (algorithm.plan)(graph, &solver.team, solver.memory),
-            Algorithm::Cuda(algorithm) => algorithm.plan(graph)?,
+            Algorithm::Cuda(algorithm, devices) => algorithm.plan(graph, &parameters, room(solver, devices))?,
         };
         if counts && !matches!(choice, Algorithm::Counts) {
             plan.memory("counts", graph.vertices() as u64 * 8);
@@ -159,14 +158,16 @@ impl Closure {
         solver: &Solver,
         decision: &Decision<Choice>,
         algorithm: &cuda::ClosureAlgorithm,
+        devices: usize,
         report: Report,
     ) -> Result<(ReachabilityBits, Report)> {
         let graph = &*solver.graph;
         if graph.vertices() == 0 {
             return Ok((ReachabilityBits::Matrix(BitMatrix::new(0, 0)?), report));
         }
+        let (devices, available) = solver.devices_and_memory(devices)?;
+        // The devices are this request's until it is done.
         let mut state = solver.device();
-        let device = state.device(&solver.engine)?;
         state.give_up_prepared();
         let task = cuda::ClosureTask {
             graph,
@@ -174,16 +175,29 @@ impl Closure {
             parameters: &decision.parameters,
             control: &solver.control,
         };
-        let closed = solver.team.install(|| algorithm.solve(&device, &task))?;
+        let closed = solver.team.install(|| algorithm.solve(&devices, &task, available))?;
+        drop(state);
+        let used = devices[..closed.devices].iter().map(|device| device.properties().ordinal);
         let [prepare, solve, download] = closed.seconds;
         let report = Report {
-            engine: format!("cuda:{}", device.properties().ordinal),
+            engine: Engine::Cuda(used.collect()).to_string(),
             device_bytes: closed.device_bytes,
             seconds: Seconds { prepare, solve, download, ..Default::default() },
             statistics: closed.statistics,
             ..report
         };
         Ok((closed.bits, report))
+    }
+}
+
+/// The room for a matrix on so many devices, which are opened if they are not yet. Where that fails, the run says why.
+fn room(solver: &Solver, devices: usize) -> cuda::Room {
+    match solver.devices_and_memory(devices) {
+        Ok((devices, device_bytes)) => {
+            let capability = devices.iter().map(|device| device.properties().compute_capability).min();
+            cuda::Room { devices: devices.len(), device_bytes, capability }
+        }
+        Err(_) => cuda::Room { devices: 1, device_bytes: solver.limit.unwrap_or(u64::MAX), capability: None },
     }
 }
 

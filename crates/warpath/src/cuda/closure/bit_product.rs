@@ -33,6 +33,8 @@
 //! two times `n block / 8` for packed rows and columns. For 65,536 vertices the floor on an H200 is 62 ms; it takes 109. What is between:
 //! counted at full rates, shared memory is read for three fifths of the time that the products take, and copied to for a fifth.
 //!
+//! Beyond the memory of a device, and on several devices, it works on [`strips`].
+//!
 //! Before compute capability 8.0 there is no such instruction, and the kernel counts by itself, to be right and not quick. From 10.0 on
 //! machine code emulates the instruction. There [`bit_warshall`](super::bit_warshall) is the choice.
 //!
@@ -40,14 +42,16 @@
 //! "Efficient determination of the transitive closure of a directed graph" (closure by products).
 //!
 //! *Invariants.* Kernels are launched with the arguments that they declare, in their order, and with matrices whose sides are
-//! multiples of [`SIDE`], all in one pool of device memory.
+//! multiples of [`SIDE`].
+
+pub(super) mod strips;
 
 use super::{Bits, ClosureAlgorithm, ClosureTask, Work};
 use crate::Result;
 use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
 use crate::cuda::device::arena::Arena;
-use crate::cuda::device::memory::DeviceSlice;
-use crate::cuda::device::{Function, LaunchShape, arguments, images};
+use crate::cuda::device::memory::{DeviceSlice, Pool};
+use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, kernel_header};
 use crate::problems::Problem;
 
@@ -72,7 +76,11 @@ pub(super) const ALGORITHM: ClosureAlgorithm = ClosureAlgorithm {
     condenses: false,
     kernel: (&images::CLOSURE_BIT_PRODUCT, "closure_bit_product"),
     multiples: (SIDE, SIDE / 32),
-    layout: |vertices, arena| Work::Products(Workspace::layout(vertices.next_multiple_of(SIDE), arena)),
+    layout: |vertices, arena| {
+        let rows = vertices.next_multiple_of(SIDE);
+        let block = MOST.min(rows);
+        Work::Products(Workspace::layout(rows, block, arena), columns_for(rows, block, arena))
+    },
     close,
 };
 
@@ -150,55 +158,68 @@ pub(super) fn pays(vertices: usize, capability: Option<(u32, u32)>) -> bool {
     vertices >= FROM && capability.is_some_and(|capability| ((8, 0)..(10, 0)).contains(&capability))
 }
 
-/// What the work takes beside the matrix.
+/// What products take beside the matrix.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Workspace {
     /// Packed rows.
     left: DeviceSlice<u32>,
-    /// Packed columns.
-    right: DeviceSlice<u32>,
     /// For each square of a block, whether it changed anything.
     changed: DeviceSlice<u32>,
 }
 
 impl Workspace {
-    fn layout(rows: u64, arena: &mut Arena<'_>) -> Self {
-        let words = rows.saturating_mul(MOST.min(rows) / 32);
+    /// For this many rows that are packed at a time, of this many bits.
+    fn layout(rows: u64, bits: u64, arena: &mut Arena<'_>) -> Self {
         Workspace {
-            left: arena.take("rows packed for products", words),
-            right: arena.take("columns packed for products", words),
+            left: arena.take("rows packed for products", rows.saturating_mul(bits / 32)),
             changed: arena.take("flags", SQUARES),
         }
     }
 }
 
+/// Room for packed columns: this many, of this many bits.
+fn columns_for(columns: u64, bits: u64, arena: &mut Arena<'_>) -> DeviceSlice<u32> {
+    arena.take("columns packed for products", columns.saturating_mul(bits / 32))
+}
+
 /// The vertices of a block, for a matrix of so many rows.
 fn block_of(rows: u64, parameters: &Parameters) -> u64 {
     let by_itself = if rows >= 16_384 { MOST } else { MOST / 2 };
-    let asked = parameters.get(BLOCK.name).map(|block| (block as u64).clamp(1, MOST).next_multiple_of(SIDE));
-    asked.unwrap_or(by_itself).min(rows)
+    asked_block(parameters).unwrap_or(by_itself).min(rows)
+}
+
+/// The vertices of a block that were asked for.
+fn asked_block(parameters: &Parameters) -> Option<u64> {
+    parameters.get(BLOCK.name).map(|block| (block as u64).clamp(1, MOST).next_multiple_of(SIDE))
 }
 
 fn close(bits: &Bits, task: &ClosureTask<'_>) -> Result<Statistics> {
-    let Work::Products(workspace) = bits.work else { unreachable!("the layout is for products") };
+    let Work::Products(workspace, right) = bits.work else { unreachable!("the layout is for products") };
     let device = bits.pool.device();
-    let products = Products::new(bits, workspace)?;
-    let block = block_of(bits.rows, task.parameters);
+    let products = Products::new(&**device, workspace, bits.rows, bits.is_triangle)?;
+    let matrix = Rows { pool: &bits.pool, words: bits.words, pitch: bits.pitch, first: 0 };
+    let length = block_of(bits.rows, task.parameters);
     let (before, after) = (device.event()?, device.event()?);
     device.record(&before)?;
     let mut not_waited_for = 0;
-    for first in (0..bits.rows).step_by(block as usize) {
-        products.admit(first, block.min(bits.rows - first))?;
+    for first in (0..bits.rows).step_by(length as usize) {
+        let block = (first, length.min(bits.rows - first));
+        let end = first + block.1;
+        products.close_block(&matrix, block, right)?;
+        // The rows of the block are what they will be. In a triangle no earlier ones lead to it.
+        let (rows, left_out) =
+            if bits.is_triangle { ((end, bits.rows - end), (0, 0)) } else { ((0, bits.rows), block) };
+        products.pass_through(&matrix, rows, left_out, block, right)?;
         device.record(&after)?;
-        not_waited_for += bits.rows * bits.rows * block;
+        not_waited_for += bits.rows * bits.rows * length;
         if not_waited_for > UNTIL_WAIT {
             device.wait(&after)?;
             not_waited_for = 0;
         }
-        task.control.progress("solve", (first + block).min(bits.rows), bits.rows)?;
+        task.control.progress("solve", end, bits.rows)?;
     }
     let seconds = device.seconds_between(&before, &after)?;
-    Ok(vec![("device_nanoseconds", (seconds * 1e9) as u64), ("stages", bits.rows.div_ceil(block))])
+    Ok(vec![("device_nanoseconds", (seconds * 1e9) as u64), ("stages", bits.rows.div_ceil(length))])
 }
 
 /// Which side of a product a matrix is packed for.
@@ -211,10 +232,32 @@ enum Packed {
 /// A part of the matrix: its first vertex, and how many there are.
 type Vertices = (u64, u64);
 
-/// The kernels, ready to work on a matrix.
-struct Products<'a> {
-    bits: &'a Bits,
+/// Rows of the matrix in the memory of a device: all, or a strip.
+#[derive(Debug, Clone, Copy)]
+struct Rows<'a> {
+    pool: &'a Pool,
+    words: DeviceSlice<u32>,
+    /// Words in a row.
+    pitch: u64,
+    /// The vertex of the first row.
+    first: u64,
+}
+
+impl Rows<'_> {
+    /// The words from this vertex's row and that vertex's column on.
+    fn from(&self, row: u64, column: u64) -> DeviceSlice<u32> {
+        let start = (row - self.first) * self.pitch + column / 32;
+        self.words.part(start, self.words.length() - start)
+    }
+}
+
+/// The kernels, ready to work on a matrix on a device.
+#[derive(Debug)]
+struct Products {
     workspace: Workspace,
+    /// The rows and columns of the whole matrix.
+    side: u64,
+    is_triangle: bool,
     multiply: Function,
     pack_rows: Function,
     pack_columns: Function,
@@ -223,16 +266,16 @@ struct Products<'a> {
     at_once: u32,
 }
 
-impl<'a> Products<'a> {
-    fn new(bits: &'a Bits, workspace: Workspace) -> Result<Self> {
-        let device = bits.pool.device();
+impl Products {
+    fn new(device: &dyn Device, workspace: Workspace, side: u64, is_triangle: bool) -> Result<Self> {
         let function = |name| device.function(&images::CLOSURE_BIT_PRODUCT, name);
         let multiply = function("closure_bit_product")?;
         let slabs = if device.properties().compute_capability < (8, 0) { SLABS_OF_OLD } else { SLABS };
         let shared_bytes = slabs * (ROWS_A_TILE + COLUMNS_A_TILE) * SLAB_BITS / 8;
         Ok(Products {
-            bits,
             workspace,
+            side,
+            is_triangle,
             multiply,
             pack_rows: function("closure_pack_rows")?,
             pack_columns: function("closure_pack_columns")?,
@@ -241,62 +284,72 @@ impl<'a> Products<'a> {
         })
     }
 
-    /// Adds the paths through `depth` vertices from `first` on, in stream order.
-    fn admit(&self, first: u64, depth: u64) -> Result<()> {
-        let (block, all) = ((first, depth), (0, self.bits.rows));
+    /// The columns that paths through a block lead to: in a triangle, none of later vertices.
+    fn columns_of(&self, (first, depth): Vertices) -> Vertices {
+        (0, if self.is_triangle { first + depth } else { self.side })
+    }
+
+    /// Queues the paths of a block's rows through the block, and leaves the rows in `right`, packed as columns.
+    fn close_block(&self, matrix: &Rows<'_>, block: Vertices, right: DeviceSlice<u32>) -> Result<()> {
+        let (depth, columns) = (block.1, self.columns_of(block));
         let changed = self.workspace.changed;
-        self.bits.pool.fill(changed, 0)?;
+        matrix.pool.fill(changed, 0)?;
         let mut before = DevicePtr::NULL;
         // A square finds all paths of twice as many arcs. One through all vertices of a block may lead back to where it began.
         for square in 0..u64::from(depth.next_power_of_two().ilog2()) {
             let changed = changed.part(square, 1);
-            self.pack(Packed::Rows, block, block, before)?;
-            self.pack(Packed::Columns, block, block, before)?;
-            self.multiply(block, block, (0, 0), depth, before, changed.as_mut_ptr())?;
+            self.pack(matrix, Packed::Rows, block, block, right, before)?;
+            self.pack(matrix, Packed::Columns, block, block, right, before)?;
+            self.multiply(matrix, (block, block), (0, 0), right, depth, (before, changed.as_mut_ptr()))?;
             before = changed.as_ptr();
         }
-        if depth == self.bits.rows {
+        if depth == self.side {
             return Ok(());
         }
-        let (always, for_nobody) = (DevicePtr::NULL, DeviceMutPtr::NULL);
-        // In a triangle, the block leads to no later vertices, and no earlier ones lead to it.
-        let (rows, columns, left_out) = match self.bits.is_triangle {
-            true => ((first + depth, self.bits.rows - first - depth), (0, first + depth), (0, 0)),
-            // The rows of the block are what they will be.
-            false => (all, all, block),
-        };
-        self.pack(Packed::Rows, block, block, always)?;
-        self.pack(Packed::Columns, block, columns, always)?;
-        self.multiply(block, columns, (0, 0), depth, always, for_nobody)?;
-        self.pack(Packed::Columns, block, columns, always)?;
-        self.pack(Packed::Rows, rows, block, always)?;
-        self.multiply(rows, columns, left_out, depth, always, for_nobody)
+        self.pack(matrix, Packed::Rows, block, block, right, DevicePtr::NULL)?;
+        self.pack(matrix, Packed::Columns, block, columns, right, DevicePtr::NULL)?;
+        self.multiply(matrix, (block, columns), (0, 0), right, depth, ALWAYS)?;
+        self.pack(matrix, Packed::Columns, block, columns, right, DevicePtr::NULL)
     }
 
-    /// The words from this vertex's row and that vertex's column on.
-    fn part(&self, row: u64, column: u64) -> DeviceSlice<u32> {
-        let start = row * self.bits.pitch + column / 32;
-        self.bits.words.part(start, self.bits.rows * self.bits.pitch - start)
+    /// Queues the paths of these rows, but for those of `left_out`, through a block whose rows are in `right`.
+    fn pass_through(
+        &self,
+        matrix: &Rows<'_>,
+        rows: Vertices,
+        left_out: Vertices,
+        block: Vertices,
+        right: DeviceSlice<u32>,
+    ) -> Result<()> {
+        if block.1 == self.side {
+            return Ok(());
+        }
+        self.pack(matrix, Packed::Rows, rows, block, right, DevicePtr::NULL)?;
+        self.multiply(matrix, (rows, self.columns_of(block)), left_out, right, block.1, ALWAYS)
     }
 
-    /// Packs these rows and columns of the matrix for one side of a product.
-    fn pack(&self, packed: Packed, rows: Vertices, columns: Vertices, before: DevicePtr<u32>) -> Result<()> {
-        let (to, function, blocks) = match packed {
-            Packed::Rows => (
-                self.workspace.left,
-                self.pack_rows,
-                rows.1 / u64::from(PACKED_ROWS) * (columns.1 / u64::from(SLAB_BITS)),
-            ),
-            Packed::Columns => {
-                (self.workspace.right, self.pack_columns, rows.1 / u64::from(SQUARE) * (columns.1 / u64::from(SQUARE)))
-            }
+    /// Packs these rows and columns of the matrix for one side of a product: rows beside the matrix, columns into `right`. Nothing is done if `before` is there and 0.
+    fn pack(
+        &self,
+        matrix: &Rows<'_>,
+        packed: Packed,
+        rows: Vertices,
+        columns: Vertices,
+        right: DeviceSlice<u32>,
+        before: DevicePtr<u32>,
+    ) -> Result<()> {
+        let (to, function, [rows_at_once, columns_at_once]) = match packed {
+            Packed::Rows => (self.workspace.left, self.pack_rows, [PACKED_ROWS, SLAB_BITS]),
+            Packed::Columns => (right, self.pack_columns, [SQUARE, SQUARE]),
         };
+        let blocks = rows.1 / u64::from(rows_at_once) * (columns.1 / u64::from(columns_at_once));
         if blocks == 0 {
             return Ok(());
         }
+        assert!(rows.1 * columns.1 / 32 <= to.length(), "there is no room for what is packed");
         let packing = Packing {
-            from: self.part(rows.0, columns.0).as_ptr(),
-            pitch: self.bits.pitch,
+            from: matrix.from(rows.0, columns.0).as_ptr(),
+            pitch: matrix.pitch,
             to: to.as_mut_ptr(),
             before,
             rows: rows.1 as u32,
@@ -305,20 +358,20 @@ impl<'a> Products<'a> {
         // Blocks take more, if there is more.
         const MOST_BLOCKS: u64 = 1 << 16;
         let shape = LaunchShape::line(blocks.min(MOST_BLOCKS) as u32, THREADS);
-        // SAFETY: the argument is the kernel's. Both sides are multiples of a square's and of a slab, and what is packed has room, since one
-        // of the sides is at most a block.
-        unsafe { self.bits.pool.device().launch(function, &shape, arguments![packing]) }
+        // SAFETY: the argument is the kernel's. Both sides are multiples of a square's and of a slab, and what is packed has room.
+        unsafe { matrix.pool.device().launch(function, &shape, arguments![packing]) }
     }
 
-    /// Adds the product of what is packed to these rows and columns of the matrix, but for the rows of `left_out`.
+    /// Adds the product of what is packed to these rows and columns of the matrix, but for the rows of `left_out`. Nothing is done if the first flag is there and 0; the
+    /// second one is set if a bit is new.
     fn multiply(
         &self,
-        rows: Vertices,
-        columns: Vertices,
+        matrix: &Rows<'_>,
+        (rows, columns): (Vertices, Vertices),
         left_out: Vertices,
+        right: DeviceSlice<u32>,
         depth: u64,
-        before: DevicePtr<u32>,
-        changed: DeviceMutPtr<u32>,
+        (before, changed): (DevicePtr<u32>, DeviceMutPtr<u32>),
     ) -> Result<()> {
         let [down, across] = [u64::from(ROWS_A_TILE), u64::from(COLUMNS_A_TILE)];
         let (tiles_down, tiles_across) = ((rows.1 - left_out.1) / down, columns.1 / across);
@@ -327,9 +380,9 @@ impl<'a> Products<'a> {
         }
         let product = Product {
             left: self.workspace.left.as_ptr(),
-            right: self.workspace.right.as_ptr(),
-            to: self.part(rows.0, columns.0).as_mut_ptr(),
-            pitch: self.bits.pitch,
+            right: right.as_ptr(),
+            to: matrix.from(rows.0, columns.0).as_mut_ptr(),
+            pitch: matrix.pitch,
             before,
             changed,
             tiles_down: tiles_down as u32,
@@ -341,6 +394,9 @@ impl<'a> Products<'a> {
         let blocks = (tiles_down * tiles_across).min(u64::from(self.at_once)) as u32;
         let shape = LaunchShape { shared_bytes: self.shared_bytes, ..LaunchShape::line(blocks, THREADS) };
         // SAFETY: the argument is the kernel's. All sides are multiples of a tile's and a slab's, and the matrices that large.
-        unsafe { self.bits.pool.device().launch(self.multiply, &shape, arguments![product]) }
+        unsafe { matrix.pool.device().launch(self.multiply, &shape, arguments![product]) }
     }
 }
+
+/// For a product that nothing depends on, and that is made whatever was before.
+const ALWAYS: (DevicePtr<u32>, DeviceMutPtr<u32>) = (DevicePtr::NULL, DeviceMutPtr::NULL);

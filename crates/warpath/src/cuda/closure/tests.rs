@@ -1,7 +1,7 @@
 //! The algorithms on the emulator, and on the GPU if there is one, against the CPU engine.
 
 use super::*;
-use crate::cuda::device::testing::devices;
+use crate::cuda::device::testing::{devices, several};
 use crate::graph::{GraphBuilder, Unit};
 use crate::testing::{Random, graphs_of_every_shape};
 use crate::{Closure, Engine, Error, Solver};
@@ -122,6 +122,100 @@ fn products_of_several_blocks() {
     agrees_with_the_cpu("a path", &graph, &["bit-product:block=512"], 9);
 }
 
+/// Strips that stay on one to three devices, and that come and go, of whole matrices and of triangles.
+#[test]
+fn strips_have_the_bits_of_the_whole_matrix() {
+    const VERTICES: u64 = 2_100;
+    let wandering = |step: u64| (step * 577 % VERTICES) as VertexId;
+    let mut random = Random(12);
+    let path: Vec<_> = (0..1_700).map(|step| (wandering(step), wandering(step + 1))).collect();
+    let down = (0..5_000).map(|_| (random.below(VERTICES) as u32, random.below(VERTICES) as u32));
+    let down: Vec<_> = down.map(|(u, v)| (u.max(v), u.min(v))).collect();
+    for (name, arcs, is_triangle) in [("path", path, false), ("down", down, true)] {
+        let graph = GraphBuilder::new().vertices(VERTICES).build_from(arcs).unwrap();
+        let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(2).open().unwrap();
+        let expected = cpu.solve(Closure::new()).unwrap().to_matrix().unwrap();
+        for (count, height, streamed) in [(1, 1024, true), (2, 512, false), (3, 512, true)] {
+            for devices in several(count, 12) {
+                let context = format!("{name}, {count} devices, {height} rows, streamed: {streamed}");
+                let cut = Cut::of(VERTICES, height, count, streamed);
+                let control = Control::new();
+                let parameters = Parameters::default();
+                let task =
+                    ClosureTask { graph: &graph, irreflexive: false, parameters: &parameters, control: &control };
+                let condensation = Condensation::of(&graph).unwrap();
+                let row: &RowOfBits<'_> = match is_triangle {
+                    true => &|c, set| condensation.row(c, set),
+                    false => &|u, set| {
+                        graph.neighbors(u as VertexId).iter().for_each(|&v| set(v as usize));
+                        set(u);
+                    },
+                };
+                let sides = (graph.vertices(), is_triangle);
+                let closed = strips::close(&devices, &task, cut, sides, row).unwrap();
+                let ReachabilityBits::Matrix(bits) = closed.bits else { panic!("a matrix") };
+                let component = is_triangle.then(|| condensation.close(false, None).unwrap().0.component);
+                let place = |v: usize| component.as_ref().map_or(v, |component| component[v] as usize);
+                let row = |u: usize| (0..graph.vertices()).map(move |v| (u, v));
+                let agree = |(u, v)| bits.get(place(u), place(v)) == expected.get(u, v);
+                assert!((0..graph.vertices()).step_by(7).flat_map(row).all(agree), "{context}");
+                assert_eq!(closed.devices, count.min((VERTICES as usize).div_ceil(height as usize)), "{context}");
+                let counted = |name| closed.statistics.iter().find(|(counter, _)| *counter == name).unwrap().1;
+                assert_eq!(counted("strips_in_host_memory") > 0, streamed, "{context}");
+            }
+        }
+    }
+}
+
+/// Little memory, and several devices with much, through the whole request.
+#[test]
+fn matrices_beyond_a_device_are_closed_in_strips() {
+    const VERTICES: u64 = 3_000;
+    let mut random = Random(13);
+    let arcs: Vec<_> =
+        (0..4_000).map(|_| (random.below(VERTICES) as VertexId, random.below(VERTICES) as VertexId)).collect();
+    let graph = GraphBuilder::new().vertices(VERTICES).build_from(arcs).unwrap();
+    let cpu = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(2).open().unwrap();
+    let expected = cpu.solve(Closure::new()).unwrap().to_matrix().unwrap();
+    for device in devices(13) {
+        for algorithm in ["bit-product", "condensation"] {
+            let solver =
+                Solver::builder(graph.clone()).threads(2).device(device.clone()).memory(1 << 20).open().unwrap();
+            let request = Closure::new().algorithm(algorithm);
+            let plan = solver.decide(&request).unwrap().plan().clone();
+            assert!(plan.device_bytes() <= 1 << 20, "{plan:?}");
+            assert!(plan.memory_items().iter().any(|item| item.what == "strips of the matrix of bits"), "{plan:?}");
+            let found = solver.solve(request).unwrap();
+            assert!(found.report().device_bytes <= plan.device_bytes());
+            assert_eq!(found.to_matrix().unwrap(), expected);
+        }
+        let small = Solver::builder(graph.clone()).threads(2).device(device).memory(1 << 20).open().unwrap();
+        // What no strips are for is refused, and what nobody named takes them.
+        assert!(matches!(small.solve(Closure::new().algorithm("bit-warshall")), Err(Error::OutOfMemory { .. })));
+        let found = small.solve(Closure::new()).unwrap();
+        assert_eq!((found.report().algorithm.as_str(), found.to_matrix().unwrap() == expected), ("bit-product", true));
+    }
+}
+
+#[test]
+fn large_matrices_are_cut_to_fit() {
+    let none = Parameters::default();
+    let whole = |vertices: u64| bit_product::ALGORITHM.plan_in_one_piece(vertices as usize).device_bytes();
+    let room = |devices, device_bytes| Room { devices, device_bytes, capability: Some((9, 0)) };
+    let cut = |vertices: u64, room: Room| Cut::choose(vertices, &none, room, whole(vertices));
+    assert_eq!(cut(65_536, room(1, 139 << 30)), None);
+    assert_eq!(cut(65_536, room(2, 139 << 30)), Some(Cut::of(65_536, 4096, 2, false)));
+    assert_eq!(cut(10_000, room(2, 139 << 30)), None);
+    for (vertices, bytes) in [(100_000, 256 << 20), (100_000, 64 << 20), (1_000_000, 8 << 30), (262_144, 139 << 30)] {
+        for devices in [1, 2] {
+            if let Some(cut) = cut(vertices, room(devices, bytes)) {
+                assert!(cut.plan().device_bytes() <= bytes, "{vertices} {bytes}: {cut:?}");
+            }
+        }
+    }
+    assert_eq!(cut(100_000, room(1, 256 << 20)), Some(Cut::of(100_000, 4096, 1, true)));
+}
+
 /// A matrix between components that is a triangle of several blocks.
 #[test]
 fn products_leave_out_what_no_arc_leads_to() {
@@ -153,7 +247,12 @@ fn tensor_cores_are_for_large_matrices_where_they_count_bits() {
         (65_536, None, "bit-warshall"),
         (2_000, Some((9, 0)), "bit-warshall"),
     ] {
-        assert_eq!(for_matrix(vertices, capability).0.info.name, name, "{vertices} {capability:?}");
+        let room = Room { devices: 1, device_bytes: u64::MAX, capability };
+        assert_eq!(for_matrix(vertices, room).0.info.name, name, "{vertices} {capability:?}");
+        // Only products work on strips.
+        let little = Room { device_bytes: 16 << 20, ..room };
+        let name = if vertices < 10_000 { name } else { "bit-product" };
+        assert_eq!(for_matrix(vertices, little).0.info.name, name, "{vertices} {capability:?}");
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub(super) mod blocks;
 pub(super) mod by_vertex;
+pub(super) mod homes;
 pub(super) mod tiles;
 
 use super::device::memory::{DeviceSlice, Pool};

@@ -85,15 +85,16 @@ use super::{Cell, DenseTask, MinPlusOnDevice};
 use crate::algorithms::{Parameter, Statistics, Unset, Values};
 use crate::cuda::device::host_part::HostPart;
 use crate::cuda::device::memory::at_once;
-use crate::cuda::device::{Device, Event, Stream};
+use crate::cuda::device::{Device, Stream};
 use crate::cuda::matrix::Ended;
+use crate::cuda::matrix::homes::Home;
 use crate::graph::DistanceValue;
 use crate::{Error, Result, parallel};
 
 pub(crate) use cut::{Cut, Room, asked};
 pub(crate) use state::Kept;
 use state::States;
-use worker::{Slot, Worker};
+use worker::Worker;
 
 /// How many rows a strip has.
 pub(super) const STRIP: Parameter = Parameter {
@@ -142,15 +143,6 @@ pub(crate) struct Strips {
     from_devices: u64,
 }
 
-/// What a strip has in the host's memory.
-#[derive(Debug)]
-struct Home {
-    /// Nothing if it stays on its device, or was not yet made.
-    cells: Option<HostPart>,
-    /// It is back.
-    back: Event,
-}
-
 /// A strip with the lengths of arcs.
 fn strip_of_arcs<T: Number>(
     device: &Arc<dyn Device>,
@@ -178,7 +170,7 @@ impl Strips {
         let devices = &devices[..cut.devices as usize];
         let workers = devices.iter().map(|device| Worker::new(device, cut, task));
         let workers = workers.collect::<Result<Vec<_>>>()?;
-        let home = |strip: usize| Ok(Home { cells: None, back: devices[strip % devices.len()].event()? });
+        let home = |strip: usize| Home::new(&*devices[strip % devices.len()]);
         let homes = (0..cut.strips()).map(home).collect::<Result<_>>()?;
         let mut strips = Strips { workers, homes, cut, range, making: Duration::ZERO, to_devices: 0, from_devices: 0 };
         if !cut.streamed {
@@ -320,28 +312,15 @@ impl Strips {
         if !self.cut.streamed {
             return Ok(self.place(strip));
         }
-        let bytes = self.cut.bytes(self.cut.rows(strip));
         let (home, worker) = (&mut self.homes[strip], &mut self.workers[owner]);
-        let cells = match &mut home.cells {
-            Some(cells) => cells,
-            none => {
-                let start = Instant::now();
-                let device = worker.device();
-                let made = with_number!(self.cut.cell, T => strip_of_arcs::<T>(device, task, &self.cut, strip))?;
-                self.making += start.elapsed();
-                none.insert(made)
-            }
-        };
-        let from = cells.as_ptr();
+        if home.cells.is_none() {
+            let start = Instant::now();
+            let device = worker.device();
+            home.cells = Some(with_number!(self.cut.cell, T => strip_of_arcs::<T>(device, task, &self.cut, strip))?);
+            self.making += start.elapsed();
+        }
         let place = worker.turn_of_slot();
-        let (slot, device) = (&worker.slots[place], worker.device());
-        device.follow(Stream::Upload, &slot.free)?;
-        device.follow(Stream::Upload, &home.back)?;
-        // SAFETY: both have that many bytes; nobody uses either until the events pass that are recorded for them.
-        unsafe { device.upload_in(Stream::Upload, slot.cells.address(), from, bytes as usize)? };
-        self.to_devices += bytes;
-        device.record_in(Stream::Upload, &slot.came)?;
-        device.follow(Stream::Work, &slot.came)?;
+        self.to_devices += worker.slots[place].bring(&**worker.device(), home)?;
         Ok(place)
     }
 
@@ -350,14 +329,9 @@ impl Strips {
         if !self.cut.streamed {
             return Ok(());
         }
-        let owner = self.owner(strip);
-        let Slot { cells, done, free, .. } = &self.workers[owner].slots[slot];
-        let device = self.workers[owner].device();
-        device.record(done)?;
-        device.follow(Stream::Download, done)?;
-        self.homes[strip].bring_back(&**device, cells.address())?;
-        self.from_devices += self.cut.bytes(self.cut.rows(strip));
-        device.record_in(Stream::Download, free)
+        let worker = &self.workers[self.owner(strip)];
+        self.from_devices += worker.slots[slot].send_home(&**worker.device(), &mut self.homes[strip])?;
+        Ok(())
     }
 
     /// Queues the making of a stage's pivot, from the strip in a slot, and its way to where it belongs and to all other
@@ -376,8 +350,7 @@ impl Strips {
         if self.cut.streamed {
             device.record(&slot.free)?;
             device.follow(Stream::Download, &pivot.ready)?;
-            self.homes[stage].bring_back(&*device, pivot.cells.address())?;
-            self.from_devices += bytes;
+            self.from_devices += self.homes[stage].bring_back(&*device, pivot.cells)?;
             device.record_in(Stream::Download, &pivot.kept)?;
         } else {
             worker.pool.copy(slot.cells.part(0, bytes), pivot.cells.part(0, bytes))?;
@@ -509,17 +482,6 @@ impl Strips {
             move || parts.into_iter().try_for_each(|(cells, to)| pool.read_rows(cells, [row, pitch], to, &convert))
         });
         at_once(reads.collect())
-    }
-}
-
-impl Home {
-    /// Has a strip come back from a device.
-    fn bring_back(&mut self, device: &dyn Device, from: u64) -> Result<()> {
-        let Some(strip) = &mut self.cells else { return Ok(()) };
-        let bytes = strip.bytes();
-        // SAFETY: both have that many bytes; nobody uses the strip until `back` has passed.
-        unsafe { device.download_in(Stream::Download, strip.as_mut_ptr(), from, bytes)? };
-        device.record_in(Stream::Download, &self.back)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::algorithms::Parameters;
 use crate::cuda::device::memory::{DeviceSlice, Pinned, Pool};
 use crate::cuda::device::{Device, Event, Function, LaunchShape, Stream, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
+use crate::cuda::matrix::homes::Slot;
 use crate::cuda::matrix::tiles::{SHARED_BYTES, THREADS};
 
 /// How many strips the host has queued at a device beyond the one that is worked on.
@@ -39,18 +40,6 @@ pub(super) struct Worker {
     queued: usize,
     next_slot: usize,
     pub(super) launches: u64,
-}
-
-/// Room for a strip.
-#[derive(Debug)]
-pub(super) struct Slot {
-    pub(super) cells: DeviceSlice<u8>,
-    /// It has come.
-    pub(super) came: Event,
-    /// Nothing has to be done with it any more.
-    pub(super) done: Event,
-    /// Another may come.
-    pub(super) free: Event,
 }
 
 /// The strip that all paths of a stage pass through.
@@ -111,10 +100,7 @@ impl Worker {
     pub(super) fn new(device: &Arc<dyn Device>, cut: Cut, task: &DenseTask<'_>) -> Result<Self> {
         let (pool, arrays) = Pool::lay_out(device, |arena| cut.layout(arena))?;
         let strip = cut.bytes(cut.height);
-        let slot = |index: u64| {
-            let cells = arrays.strips.part(index * strip, strip);
-            Ok(Slot { cells, came: device.event()?, done: device.event()?, free: device.event()? })
-        };
+        let slot = |index: u64| Slot::new(&**device, arrays.strips.part(index * strip, strip));
         let pivot = |index: u64| {
             let cells = arrays.pivots.part(index * strip, strip);
             Ok::<_, crate::Error>(Pivot { cells, ready: device.event()?, kept: device.event()?, sent: device.event()? })
