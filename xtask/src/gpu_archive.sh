@@ -399,10 +399,13 @@ if [[ " $parts " == *" memory "* ]]; then
         shift 4
         about "$1"
         [[ -e $1 ]] || { reading=() lengths=(--weights random:0..1000) source=1; }
-        options=("${lengths[@]}")
-        [[ $problem == sssp ]] || options=(--weights unit)
-        said=$(timeout 300 ./warpath "$problem" "$1" "${reading[@]}" "${options[@]}" --source "$source" --predecessors \
-            --engine "$where" --memory "$memory" --verify --json 2>&1) && [[ $said == *'"verified":true'* ]] && verdict=ok
+        case $problem in
+            bfs) options=(--weights unit --source "$source" --predecessors) ;;
+            sssp) options=("${lengths[@]}" --source "$source" --predecessors) ;;
+            closure) options=(--weights unit) ;;
+        esac
+        said=$(timeout 300 ./warpath "$problem" "$1" "${reading[@]}" "${options[@]}" --engine "$where" --memory "$memory" \
+            --verify --json 2>&1) && [[ $said == *'"verified":true'* ]] && verdict=ok
         printf '%s\n' "$verdict $problem $where $memory ${1##*/}: ${said//$'\n'/ }" >>"$log"
     }
     export -f about search
@@ -420,6 +423,10 @@ if [[ " $parts " == *" memory "* ]]; then
                         wanted+=("$where $problem $memory $graph")
                 done
             done
+        done
+        # Matrices in strips: of vertices, and of components, which are a triangle.
+        for memory in 64M 8G; do
+            wanted+=("$where closure $memory crawl:20000,arcs=2000000" "$where closure $memory crawl:60000,arcs=70000")
         done
         printf '%s\n' "${wanted[@]}" | xargs -d '\n' -P "${JOBS:-6}" -I{} bash -c 'search "$0" $1' "$log" {}
         count_verdicts "larger than its memory, $where" "$log" ${#wanted[@]} $start
@@ -482,6 +489,11 @@ if [[ " $parts " == *" sanitizers "* ]]; then
         for algorithm in $(forms closure); do
             echo "closure crawl:300 --algorithm $algorithm"
         done
+        # In strips, of which some come and go, and on all devices.
+        for algorithm in "bit-product --memory 1M" "condensation --memory 1M"; do
+            echo "closure crawl:2300,arcs=3000 --algorithm $algorithm"
+        done
+        echo "closure crawl:16500,arcs=20000 --engine cuda:all --algorithm bit-product"
         for graph in kron:9 crawl:500; do
             for measure in closeness harmonic "closeness --memory 1M"; do
                 echo "centrality $graph --weights unit --measure $measure --algorithm level-sums"

@@ -22,8 +22,8 @@ pub enum Engine {
     Auto,
     /// All cores of the CPU.
     Cpu,
-    /// These GPUs, by number, counted from 0; all GPUs if none is named. All-pairs shortest paths by searches, and those of
-    /// large graphs by matrices, run on all of these GPUs; work for a single device runs on the first.
+    /// These GPUs, by number, counted from 0; all GPUs if none is named. All-pairs shortest paths by searches, those of
+    /// large graphs by matrices, and closures of large graphs by products, run on all of these GPUs; work for a single device runs on the first.
     Cuda(Vec<u32>),
 }
 

@@ -193,6 +193,11 @@ fn decide(
     })
 }
 
+/// Whether the distances to a vertex are those from it, and all are asked for.
+fn is_by_target(request: &Apsp, solver: &Solver) -> bool {
+    request.sources.is_none() && request.targets.is_none() && solver.is_symmetric()
+}
+
 fn table(request: &Apsp, solver: &Solver, sink: Option<&dyn RowSink>) -> Result<Table> {
     if sink.is_some() && request.successors {
         return Err(Error::invalid("rows that go into a sink have no successors: ask for a matrix"));
@@ -200,8 +205,9 @@ fn table(request: &Apsp, solver: &Solver, sink: Option<&dyn RowSink>) -> Result<
     if sink.is_some() && request.intermediates {
         return Err(Error::invalid("rows that go into a sink have no intermediate vertices: ask for a matrix"));
     }
-    let by_target = !solver.graph.is_directed() && request.sources.is_none() && request.targets.is_none();
-    Table::new(request, solver, sink.is_some_and(|sink| sink.takes_facts(by_target)))
+    let facts_do =
+        sink.is_some_and(|sink| sink.takes_facts(false) || sink.takes_facts(true) && is_by_target(request, solver));
+    Table::new(request, solver, facts_do)
 }
 
 /// Decides on this algorithm.

@@ -120,7 +120,8 @@ impl Closure {
         let (choice, parameters) = if is_there {
             let (algorithm, parameters) = parse_algorithm(cuda::ALGORITHMS, |entry| &entry.info, name)?;
             let seconds = (algorithm.info.seconds)(&solver.workload(solver.graph_facts(), &parameters, 1));
-            let devices = solver.devices_worth(|devices| seconds / devices as f64);
+            let may_be_shared = algorithm.may_be_shared(graph);
+            let devices = if may_be_shared { solver.devices_worth(|devices| seconds / devices as f64) } else { 1 };
             (Algorithm::Cuda(algorithm, devices), parameters)
         } else {
             let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;

@@ -22,6 +22,7 @@ pub(super) struct Facts {
     narrow_is_certain: OnceLock<bool>,
     graph: OnceLock<GraphFacts>,
     reached: OnceLock<f64>,
+    symmetric: OnceLock<bool>,
     /// Algorithms for breadth-first searches on a device.
     pub(super) bfs: Known<BfsAlgorithm>,
     /// Algorithms for shortest-path searches on a device.
@@ -96,6 +97,11 @@ impl Solver {
             let bound: u64 = self.team.install(|| vertices.into_par_iter().with_min_len(4096).map(heaviest).sum());
             bound < limit
         })
+    }
+
+    /// Whether every arc has its reverse of the same weight, so that distances to a vertex are those from it. Looks at each arc once at most.
+    pub(super) fn is_symmetric(&self) -> bool {
+        !self.graph.is_directed() || once(&self.facts.symmetric, || self.graph.csr().is_symmetric())
     }
 
     /// The facts about the graph, without its weights.

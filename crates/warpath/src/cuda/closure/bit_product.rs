@@ -58,7 +58,7 @@ use crate::problems::Problem;
 /// How long a product is, where there are products.
 pub(super) const BLOCK: Parameter = Parameter {
     name: "block",
-    summary: "vertices of a block, a multiple of 512, and at most 4096",
+    summary: "vertices of a block, a multiple of 512, and at most 4096; fewer where memory asks for lower strips",
     values: Values::Or(&Values::AtLeast(1.0), Unset::InWords(|| "4096 from 16384 vertices on, else 2048".into())),
 };
 
@@ -185,12 +185,8 @@ fn columns_for(columns: u64, bits: u64, arena: &mut Arena<'_>) -> DeviceSlice<u3
 /// The vertices of a block, for a matrix of so many rows.
 fn block_of(rows: u64, parameters: &Parameters) -> u64 {
     let by_itself = if rows >= 16_384 { MOST } else { MOST / 2 };
-    asked_block(parameters).unwrap_or(by_itself).min(rows)
-}
-
-/// The vertices of a block that were asked for.
-fn asked_block(parameters: &Parameters) -> Option<u64> {
-    parameters.get(BLOCK.name).map(|block| (block as u64).clamp(1, MOST).next_multiple_of(SIDE))
+    let asked = parameters.get(BLOCK.name).map(|block| (block as u64).clamp(1, MOST).next_multiple_of(SIDE));
+    asked.unwrap_or(by_itself).min(rows)
 }
 
 fn close(bits: &Bits, task: &ClosureTask<'_>) -> Result<Statistics> {

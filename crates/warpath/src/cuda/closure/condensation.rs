@@ -12,7 +12,7 @@
 //! Finding components is a walk of one thread over all arcs, some nanoseconds for each: a second for 10^8 of them. What it
 //! saves is at most the closure between vertices, `V^3` at some 10^15 a second: a third of a second for 65,536 vertices. So
 //! it is picked where there are few arcs for the vertices, whatever the components turn out to be; with one for each vertex
-//! it still saves half. It is the only way to closures whose vertices are more than the device has room for.
+//! it still saves half.
 //!
 //! # Left out
 //!

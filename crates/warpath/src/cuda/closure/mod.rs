@@ -138,6 +138,12 @@ impl ClosureAlgorithm {
         (vertices.next_multiple_of(rows), vertices.div_ceil(32).next_multiple_of(words.max(WORDS_OF_LINE)))
     }
 
+    /// Whether several devices may share the work.
+    pub(crate) fn may_be_shared(&self, graph: &Graph) -> bool {
+        let by_products = self.info.name == bit_product::ALGORITHM.info.name || self.condenses && graph.is_directed();
+        by_products && strips::may_be_shared(graph.vertices() as u64)
+    }
+
     /// What it takes: the matrix on both sides, and its work on the device. Where that could be much, components are
     /// counted, in O(V + E).
     pub(crate) fn plan(&self, graph: &Graph, parameters: &Parameters, room: Room) -> Result<Plan> {
@@ -153,7 +159,10 @@ impl ClosureAlgorithm {
             plan
         };
         let at_most = with_components(vertices);
-        if at_most.device_bytes() <= MUCH && at_most.memory_bytes() <= MUCH {
+        // A smaller matrix takes less where it is in one piece.
+        let (algorithm, _) = for_matrix(vertices, room);
+        let is_whole = algorithm.cut(vertices, parameters, room).is_none();
+        if is_whole && at_most.device_bytes() <= room.device_bytes.min(MUCH) {
             return Ok(at_most);
         }
         Ok(with_components(condensation::count(graph)?))

@@ -214,6 +214,12 @@ fn large_matrices_are_cut_to_fit() {
         }
     }
     assert_eq!(cut(100_000, room(1, 256 << 20)), Some(Cut::of(100_000, 4096, 1, true)));
+    // Lower strips stay where higher ones would come and go.
+    assert_eq!(cut(50_000, room(1, 350_000_000)), Some(Cut::of(50_000, 2048, 1, false)));
+    assert_eq!(cut(32_768, room(2, 85 << 20)), Some(Cut::of(32_768, 2048, 2, false)));
+    // Where nothing fits, one piece is the least for few vertices, and low strips are for many.
+    assert_eq!(cut(300, room(1, 1000)), None);
+    assert_eq!(cut(20_000, room(1, 1000)), Some(Cut::of(20_000, 512, 1, true)));
 }
 
 /// A matrix between components that is a triangle of several blocks.

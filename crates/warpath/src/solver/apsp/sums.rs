@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::table::Table;
-use super::{Algorithm, Choice, predicted};
+use super::{Algorithm, Choice, is_by_target, predicted};
 use crate::algorithms::Parameters;
 use crate::cuda::level_sums;
 use crate::graph::{Distances, MinPlus, UnitToU32, WeightKind};
@@ -26,8 +26,8 @@ pub(super) fn no_rows() -> Error {
 fn wanted(request: &Apsp, solver: &Solver, sink: Option<&dyn RowSink>) -> Option<WantedSums> {
     let graph = &*solver.graph;
     let has_rows = graph.weight_kind() != WeightKind::Unit || request.targets.is_some() || request.verified;
-    let by_target = !graph.is_directed() && request.sources.is_none();
-    sink.filter(|_| !has_rows && graph.vertices() > 0)?.wanted_sums(by_target)
+    let sink = sink.filter(|_| !has_rows && graph.vertices() > 0)?;
+    sink.wanted_sums(false).or_else(|| sink.wanted_sums(true).filter(|_| is_by_target(request, solver)))
 }
 
 /// Decides on sums, which were asked for.

@@ -6,15 +6,20 @@
 //! 1. its owner closes the block on the diagonal, makes `R | D R` of the strip, packs that as columns, a *panel*, and sends it to all others;
 //! 2. every device makes `M | C R` of its other strips.
 //!
-//! The strip that is next comes first in every stage, and its panel is made, into the other one of two places, and sent before the rest of the stage is worked on. So nobody waits
-//! for a panel: the owner of the next one has `n^2 S (1 / n + ..)` more to do in this stage, and another device in the next. In a triangle, between components in topological order, a strip is done
-//! once it has had its turn, and the strips before it take no part.
+//! The strip that is next comes first in every stage. Its panel is made, in the other one of two places, and sent before the rest of the stage is worked on. So nobody waits
+//! for a panel where each device has several strips. In a triangle, between components in topological order, a strip is done
+//! once it has had its turn: strips before it take no part.
 //!
 //! # Work, memory, copies
 //!
-//! Work: that of the matrix in one piece. Memory of each device: its strips, or three of them, two panels of `n S / 8` bytes, `S^2 / 8` for packed rows. Copies: a panel a stage
-//! from device to device; where strips are in the host's memory, the matrix to and fro once a stage: with `S` rows a strip, `n S / 8` bytes each way for `n S^2` pairs, so at 2,500 T pairs
-//! a second copies at 50 GB/s take as long as products from `S = 6,250` on. A strip has 4,096 at most, and copies are what takes the time.
+//! Work: that of the matrix in one piece. Memory of each device: its strips, or three of them; two panels of `n S / 8` bytes with `S` rows a strip; `S^2 / 8` for packed rows. Copies: a panel a stage
+//! to each other device. Where strips are in the host's memory, the matrix goes to and fro once a stage, `n S / 8` bytes each way for `n S^2` pairs: at 2,500 T pairs
+//! a second, and 50 GB/s, copies take as long as products where `S` is 6,250. A strip has 4,096 rows at most, so copies are what takes the time.
+//!
+//! # Left out
+//!
+//! In a triangle, a stage needs the columns up to its strip, and whole rows travel: three times as many bytes as are used. Rows in blocks of columns would save that. The host has
+//! the matrix twice while strips are copied to the result.
 //!
 //! Answers do not depend on how the matrix is cut: a bit is set if there is a path.
 //!
@@ -28,7 +33,7 @@ use std::time::Instant;
 
 use bytemuck::cast_slice_mut;
 
-use super::{MOST, Products, Rows, SIDE, Workspace, asked_block, block_of, columns_for};
+use super::{Products, Rows, SIDE, Workspace, block_of, columns_for};
 use crate::algorithms::{Parameters, Statistics};
 use crate::cuda::closure::{Closed, ClosureTask, Room, RowOfBits, write_bits};
 use crate::cuda::device::arena::{Arena, plan_of};
@@ -38,7 +43,7 @@ use crate::cuda::device::{Device, Event, Stream};
 use crate::cuda::matrix::homes::{Home, Slot};
 use crate::plan::Plan;
 use crate::problems::{BitMatrix, ReachabilityBits};
-use crate::{Result, parallel};
+use crate::{Result, available_memory, parallel};
 
 /// From so many vertices on several devices share the matrix.
 const SHARED_FROM: u64 = 16_384;
@@ -69,6 +74,11 @@ struct Arrays {
     workspace: Workspace,
 }
 
+/// Whether several devices share a matrix of so many vertices.
+pub(in crate::cuda::closure) fn may_be_shared(vertices: u64) -> bool {
+    vertices.next_multiple_of(SIDE) >= SHARED_FROM
+}
+
 impl Cut {
     /// How to cut a matrix of so many vertices; `None` to leave it in one piece on one device, where it takes so many bytes.
     pub(in crate::cuda::closure) fn choose(
@@ -78,7 +88,7 @@ impl Cut {
         in_one_piece: u64,
     ) -> Option<Self> {
         let side = vertices.next_multiple_of(SIDE);
-        let several = room.devices > 1 && side >= SHARED_FROM;
+        let several = room.devices > 1 && may_be_shared(vertices);
         if !several && in_one_piece <= room.device_bytes {
             return None;
         }
@@ -87,13 +97,14 @@ impl Cut {
             Cut { side, height, devices, streamed }
         };
         let fits = |cut: &Cut| cut.device_bytes() <= room.device_bytes;
-        let there = cut(block_of(side, parameters), false);
-        if fits(&there) {
-            return Some(there);
-        }
-        let most = asked_block(parameters).unwrap_or(MOST).min(side);
-        let heights = (1..=most / SIDE).rev().map(|slabs| cut(slabs * SIDE, true));
-        Some(heights.clone().find(fits).unwrap_or(cut(SIDE, true)))
+        // Lower strips cost a tenth, and copies some times the work.
+        let most = block_of(side, parameters);
+        let heights = (1..=most / SIDE).rev().map(|slabs| slabs * SIDE);
+        let stays = heights.clone().map(|height| cut(height, false)).find(fits);
+        let least = cut(SIDE, true);
+        let found = stays.or_else(|| heights.map(|height| cut(height, true)).find(fits)).unwrap_or(least);
+        // Where nothing fits, whoever is told how much is missing gets the least.
+        (several || fits(&found) || found.device_bytes() < in_one_piece).then_some(found)
     }
 
     /// A cut into strips of so many rows, a multiple of [`SIDE`].
@@ -233,6 +244,8 @@ pub(in crate::cuda::closure) fn close(
 ) -> Result<Closed> {
     let start = Instant::now();
     let devices = &devices[..cut.devices as usize];
+    // Memory may be less than when the cut was planned.
+    cut.plan().check(available_memory())?;
     let mut strips = Strips::new(devices, cut, (vertices, is_triangle), row)?;
     let prepare = start.elapsed().as_secs_f64();
     let start = Instant::now();
@@ -426,7 +439,10 @@ impl<'a> Strips<'a> {
             if self.cut.streamed {
                 // Its memory goes as soon as it is copied.
                 let home = self.homes[strip].cells.take();
-                home.iter().for_each(|home| to.copy_from_slice(&home.cells::<u32>()[..to.len()]));
+                let from = home.as_ref().map_or(&[][..], HostPart::cells::<u32>);
+                parallel::for_each_chunk(to, WORDS, |chunk, to| {
+                    to.copy_from_slice(&from[chunk * WORDS..][..to.len()]);
+                });
             } else {
                 on_devices[self.owner(strip)].push((strip, to));
             }
