@@ -1,6 +1,7 @@
 //! Breadth-first search on the CPU.
 
 pub(crate) mod direction_optimizing;
+mod expand;
 pub(crate) mod hierarchy;
 pub(crate) mod multi_source;
 pub(crate) mod sequential;
@@ -186,13 +187,15 @@ mod tests {
     }
 
     /// Every gear: as it comes, always wide with both directions, only top-down, only bottom-up, eager to change.
-    const ALGORITHMS_UNDER_TEST: [&str; 6] = [
+    const ALGORITHMS_UNDER_TEST: [&str; 8] = [
         "sequential",
         "direction-optimizing",
-        "direction-optimizing:narrow=0",
-        "direction-optimizing:narrow=0,alpha=0.001",
-        "direction-optimizing:narrow=0,alpha=1e9,beta=1e9",
-        "direction-optimizing:narrow=8,alpha=3,beta=1",
+        "direction-optimizing:wide=0",
+        "direction-optimizing:wide=0,alpha=0.001",
+        "direction-optimizing:wide=0,alpha=1e9,beta=1e9",
+        "direction-optimizing:narrow=0,wide=1e9",
+        "direction-optimizing:narrow=4,wide=24,alpha=3,beta=1",
+        "direction-optimizing:narrow=8,wide=8,alpha=3,beta=1",
     ];
 
     #[test]

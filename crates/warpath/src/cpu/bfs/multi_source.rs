@@ -18,10 +18,11 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::UNREACHED;
+use super::expand::Noted;
 use super::sequential::Queue;
 use crate::algorithms::Workload;
 use crate::cpu::Team;
-use crate::graph::{Csr, Graph, VertexId};
+use crate::graph::{Csr, DistanceKey, Graph, VertexId};
 use crate::huge_pages::on_huge_pages;
 use crate::prefetch::prefetch;
 use crate::{Control, Error, Result, memory};
@@ -155,7 +156,8 @@ impl Single {
         let mut level = 0;
         while !self.queue.frontier().is_empty() {
             level += 1;
-            self.queue.expand(graph, level, &mut self.levels, &mut ());
+            let noted = Noted { levels: u32::atomics(&mut self.levels), predecessors: None, undirected: false };
+            self.queue.expand(graph, level, &noted);
         }
         &self.levels
     }

@@ -6,11 +6,12 @@
 //! `1/alpha` of the arcs not explored, top-down again once the frontier is below `1/beta` of the vertices without a
 //! level.
 //!
-//! The search has two gears. While the frontier is *narrow* it runs on one thread as the queue of
-//! [`sequential`](super::sequential): sharing out a few hundred vertices costs more than doing them. When it is *wide*
+//! The search has three gears. While the frontier is *narrow* it runs on one thread as the queue of
+//! [`sequential`](super::sequential): sharing out a few hundred vertices costs more than doing them. In the *middle* all threads go through
+//! lists of vertices together ([`lists`]), where a level is a small part of the graph: hundreds of levels, as in meshes. When it is *wide*
 //! all threads run level after level together, meeting at a barrier, and everything is a bitmap: the frontier, and
 //! which vertices are settled (have their level, or can't get one). Queue and bitmap are converted only on the way in
-//! and out, and neither gear has an atomic read-modify-write per arc:
+//! and out, and no gear has an atomic read-modify-write per arc:
 //!
 //! - *Top-down* stores a 1 into the byte of every neighbour, seen or not: no test, no branch, and two threads that
 //!   write the same byte write the same value. A pass over the bytes then keeps those that were not settled, 64 to a
@@ -20,7 +21,7 @@
 //!   until a handful is left. Branches that nobody can predict would cost more than the memory. Vertices without arcs
 //!   are marked settled when first met, so that no later pass looks at them.
 //!
-//! Predecessors come on the way, if they are wanted: top-down each head without a level keeps the least tail, and bottom-up a vertex the first
+//! Predecessors come on the way, if they are wanted: in lists as [`expand`](super::expand) says, in bitmaps top-down each head without a level keeps the least tail, and bottom-up a vertex the first
 //! neighbour, since rows ascend. Tails ascend, too, so hardly any head is written twice.
 //!
 //! Work O(V + E) and often a small part of E; span O(D) barriers. It wins wherever some level is wide; on long thin
@@ -29,11 +30,14 @@
 //! Source: Beamer, Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search".
 
 mod level;
+mod lists;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use level::{Level, ones};
+use lists::{Lists, Start};
 
+use super::expand::Noted;
 use super::sequential::{Queue, all_settled};
 use super::{BfsAlgorithm, BfsTask, UNREACHED};
 use crate::algorithms::{AlgorithmInfo, Parameter, Statistics, Unset, Values, Workload};
@@ -63,9 +67,14 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             Parameter {
                 name: "narrow",
                 summary: "arcs out of a frontier that one thread does alone",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(NARROW as f64)),
+            },
+            Parameter {
+                name: "wide",
+                summary: "arcs out of a frontier from which on it is a bitmap",
                 values: Values::Or(
                     &Values::AtLeast(0.0),
-                    Unset::InWords(|| format!("the greater of {NARROW} and 1/{NARROW_SHARE} of the vertices")),
+                    Unset::InWords(|| format!("the greater of {WIDE} and 1/{WIDE_SHARE} of the vertices")),
                 ),
             },
         ],
@@ -102,9 +111,11 @@ fn seconds(work: &Workload<'_>) -> f64 {
 
 const ALPHA: f64 = 15.0;
 const BETA: f64 = 18.0;
-/// One thread alone does a frontier of up to `NARROW` arcs, or 1/`NARROW_SHARE` of the vertices if that is more.
-const NARROW: usize = 8192;
-const NARROW_SHARE: usize = 64;
+/// One thread alone does a frontier of up to so many arcs.
+const NARROW: usize = 2048;
+/// A frontier of more arcs than this, and than 1/`WIDE_SHARE` of the vertices, is a bitmap.
+const WIDE: usize = 8192;
+const WIDE_SHARE: usize = 4;
 /// Words of a bitmap that a thread takes at a time.
 const CHUNK: usize = 8;
 /// Vertices in a chunk.
@@ -116,42 +127,48 @@ fn search(task: &BfsTask<'_>, levels: &mut [u32], predecessors: Option<&mut [Ver
         let mut ends = task.team.run(wide);
         ends.swap_remove(0)
     })?;
-    let [levels_narrow, top_down, bottom_up] = counters;
-    Ok(vec![("narrow_levels", levels_narrow), ("top_down_levels", top_down), ("bottom_up_levels", bottom_up)])
+    let [narrow, in_lists, top_down, bottom_up] = counters;
+    Ok(vec![
+        ("narrow_levels", narrow),
+        ("levels_in_lists", in_lists),
+        ("top_down_levels", top_down),
+        ("bottom_up_levels", bottom_up),
+    ])
 }
 
 /// The memory of one or more searches on the same graph.
 #[derive(Debug)]
 pub(super) struct DirectionOptimizing {
     queue: Queue,
+    lists: Lists,
     wide: Option<Wide>,
 }
 
-/// How the wide gear ended.
+/// How a gear of all threads ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WideEnd {
     level: u32,
-    /// Which of the two bitmaps holds the frontier.
+    /// Which of the two bitmaps, or lists, holds the frontier.
     parity: usize,
     end: End,
-    counters: [u64; 3],
+    counters: [u64; 4],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Nothing left to do.
     Done,
-    /// The frontier has become narrow.
+    /// The frontier may be one for another gear.
     Narrow,
     Interrupted,
 }
 
 impl DirectionOptimizing {
     pub(super) fn new(vertices: usize) -> Result<Self> {
-        Ok(DirectionOptimizing { queue: Queue::new(vertices)?, wide: None })
+        Ok(DirectionOptimizing { queue: Queue::new(vertices)?, lists: Lists::default(), wide: None })
     }
 
-    /// Fills in the levels, all of which are [`UNREACHED`], and predecessors, if there is an array of them; counts levels: narrow, top-down, bottom-up.
+    /// Fills in the levels, all of which are [`UNREACHED`], and predecessors, if there is an array of them; counts levels: narrow, in lists, top-down, bottom-up.
     ///
     /// `on_team` runs a function on every worker of a team, and returns what one of them returned (all return the
     /// same).
@@ -159,66 +176,91 @@ impl DirectionOptimizing {
         &mut self,
         task: &BfsTask<'_>,
         levels: &mut [u32],
-        mut predecessors: Option<&mut [VertexId]>,
+        predecessors: Option<&mut [VertexId]>,
         on_team: impl Fn(&(dyn Fn(&Worker<'_>) -> WideEnd + Sync)) -> WideEnd,
-    ) -> Result<[u64; 3]> {
+    ) -> Result<[u64; 4]> {
         const LEVELS_BETWEEN_CHECKS: u64 = 64;
         let graph = task.graph.csr();
         let mut targets = memory::copied("the list of targets", task.targets)?;
-        let mut counters = [0; 3];
+        let mut counters = [0; 4];
         let mut level = 0;
         let mut fresh = true;
         self.queue.restart(task.begin(levels));
-        let usual = (graph.vertices() / NARROW_SHARE).max(NARROW);
-        let narrow_arcs = task.parameters.get("narrow").map_or(usual, |arcs| arcs as usize);
+        let noted = Noted {
+            levels: u32::atomics(levels),
+            predecessors: predecessors.map(|predecessors| u32::atomics(predecessors)),
+            undirected: !task.graph.is_directed(),
+        };
+        let asked = |name, usual| task.parameters.get(name).map_or(usual, |arcs| arcs as usize);
+        let wide_arcs = asked("wide", (graph.vertices() / WIDE_SHARE).max(WIDE));
+        // A thread that has nobody to share with is as quick with its queue.
+        let narrow_arcs = if task.team.threads() == 1 { wide_arcs } else { asked("narrow", NARROW).min(wide_arcs) };
         loop {
-            while !is_wide(graph, self.queue.frontier(), narrow_arcs) {
-                if self.queue.frontier().is_empty() || level >= task.cutoff || all_settled(&mut targets, task, levels) {
-                    return Ok(counters);
-                }
+            let arcs = arcs_of(graph, self.queue.frontier(), [narrow_arcs, wide_arcs]);
+            let is_done = || self.queue.frontier().is_empty() || level >= task.cutoff;
+            if is_done() || all_settled(&mut targets, task, &noted) {
+                noted.finish(graph, self.queue.frontier(), level);
+                return Ok(counters);
+            }
+            if arcs <= narrow_arcs {
                 if counters[0].is_multiple_of(LEVELS_BETWEEN_CHECKS) {
                     task.control.check()?;
                 }
                 level += 1;
                 counters[0] += 1;
-                match &mut predecessors {
-                    Some(predecessors) => self.queue.expand(graph, level, levels, predecessors),
-                    None => self.queue.expand(graph, level, levels, &mut ()),
-                }
+                self.queue.expand(graph, level, &noted);
+                continue;
             }
-            let wide = match &mut self.wide {
-                Some(wide) => wide,
-                none => none.insert(Wide::new(graph.vertices())?),
+            let frontier = self.queue.frontier();
+            let end = if arcs <= wide_arcs {
+                // What is a little less is worth staying for.
+                let arcs = narrow_arcs / 2..=wide_arcs;
+                self.lists.make(task.team.threads());
+                let start = Start { task, noted, level, frontier, arcs };
+                let end = on_team(&|worker: &Worker<'_>| self.lists.run(worker, &start));
+                self.queue.restart(self.lists.take_frontier(end.parity));
+                end
+            } else {
+                noted.finish(graph, frontier, level);
+                let wide = match &mut self.wide {
+                    Some(wide) => wide,
+                    none => none.insert(Wide::new(graph.vertices())?),
+                };
+                wide.begin(std::mem::take(&mut fresh), graph.vertices());
+                let by_head = if task.graph.has_transpose() { Some(task.graph.transpose()?) } else { None };
+                let entry = Entry { task, by_head, noted, level, narrow_arcs: wide_arcs / 2, frontier };
+                let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry));
+                self.queue.restart(wide.take_frontier(end.parity));
+                end
             };
-            if std::mem::take(&mut fresh) {
-                wide.restart(graph.vertices());
-            }
-            let (discovered, frontier) = (self.queue.discovered(), self.queue.frontier());
-            let by_head = if task.graph.has_transpose() { Some(task.graph.transpose()?) } else { None };
-            let entry = Entry { task, by_head, level, narrow_arcs, discovered, frontier };
-            let shared_levels = u32::atomics(levels);
-            let shared_predecessors = predecessors.as_deref_mut().map(u32::atomics);
-            let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry, shared_levels, shared_predecessors));
             level = end.level;
             counters.iter_mut().zip(end.counters).for_each(|(sum, more)| *sum += more);
-            match end.end {
-                End::Done => return Ok(counters),
-                End::Interrupted => return Err(Error::Interrupted),
-                End::Narrow => self.queue.restart(wide.take_frontier(end.parity)),
+            if end.end == End::Interrupted {
+                return Err(if self.lists.are_short_of_memory() { short_of_memory(graph) } else { Error::Interrupted });
             }
         }
     }
 }
 
-/// Whether the arcs out of this frontier are worth sharing out. They are counted only where a sample of its vertices
-/// makes that likely: there may be thousands of levels.
+/// The error of lists that could not grow.
+fn short_of_memory(graph: &Csr) -> Error {
+    Error::OutOfMemory {
+        what: "a list of vertices".into(),
+        needed: size_of::<VertexId>() as u64 * graph.vertices() as u64,
+        available: crate::available_memory(),
+    }
+}
+
+/// How many arcs lead out of this frontier. They are counted only where a sample of its vertices
+/// has more than the first of these bounds, and the two are far apart: there may be thousands of levels.
 #[inline]
-fn is_wide(graph: &Csr, frontier: &[VertexId], narrow_arcs: usize) -> bool {
+fn arcs_of(graph: &Csr, frontier: &[VertexId], [some, many]: [usize; 2]) -> usize {
     const SAMPLES: usize = 256;
     let arcs_of_every = |step| frontier.iter().step_by(step).map(|&u| graph.row(u).len()).sum::<usize>();
     let step = frontier.len().div_ceil(SAMPLES).max(1);
     let estimate = arcs_of_every(step).saturating_mul(step);
-    estimate > narrow_arcs && (step == 1 || arcs_of_every(1) > narrow_arcs)
+    let is_certain = step == 1 || estimate <= some / 2 || estimate > 2 * some && estimate <= many / 2;
+    if is_certain { estimate } else { arcs_of_every(1) }
 }
 
 /// The state of the search when the wide gear begins.
@@ -226,11 +268,10 @@ struct Entry<'a> {
     task: &'a BfsTask<'a>,
     /// The arcs by head, if they are at hand: without them no level is searched bottom-up.
     by_head: Option<&'a Csr>,
+    noted: Noted<'a>,
     level: u32,
+    /// The gear ends when a frontier has no more arcs than this.
     narrow_arcs: usize,
-    /// The vertices settled since the wide gear last ran.
-    discovered: &'a [VertexId],
-    /// The last of these: the frontier.
     frontier: &'a [VertexId],
 }
 
@@ -268,8 +309,9 @@ struct Wide {
     /// One byte a vertex: 1 if top-down came by. All 0 between levels.
     marks: Vec<AtomicU8>,
     rounds: [Round; 3],
-    /// How many vertices were settled, and how many arcs explored, when the last run ended.
-    settled_before: AtomicUsize,
+    /// How many vertices are settled when a run begins.
+    settled_count: AtomicUsize,
+    /// How many arcs were explored when the last run ended.
     explored_before: AtomicUsize,
 }
 
@@ -282,21 +324,36 @@ impl Wide {
             frontiers: [bits()?, bits()?],
             marks: memory::zeroed("the marks of vertices", 64 * words)?,
             rounds: Default::default(),
-            settled_before: AtomicUsize::new(0),
+            settled_count: AtomicUsize::new(0),
             explored_before: AtomicUsize::new(0),
         })
     }
 
-    /// Forgets the last search.
-    fn restart(&mut self, vertices: usize) {
+    /// Before a run, the first one of a search or a later one.
+    fn begin(&mut self, is_first: bool, vertices: usize) {
+        *self.settled_count.get_mut() = 0;
+        if !is_first {
+            return;
+        }
         self.settled.iter_mut().for_each(|word| *word.get_mut() = 0);
         self.frontiers.iter_mut().flatten().for_each(|word| *word.get_mut() = 0);
         if !vertices.is_multiple_of(64) {
             let past_the_end = u64::MAX << (vertices % 64);
             *self.settled[vertices / 64].get_mut() = past_the_end;
         }
-        *self.settled_before.get_mut() = 0;
         *self.explored_before.get_mut() = 0;
+    }
+
+    /// Settles the vertices of these words that have a level.
+    fn settle_those_with_levels(&self, words: std::ops::Range<usize>, levels: &[AtomicU32]) {
+        let mut count = 0;
+        for (word, levels) in words.clone().zip(levels[64 * words.start..].chunks(64)) {
+            let have_one = levels.iter().enumerate();
+            let have_one = have_one.fold(0, |bits, (v, level)| bits | u64::from(level.load(Relaxed) != UNREACHED) << v);
+            let all = self.settled[word].fetch_or(have_one, Relaxed) | have_one;
+            count += all.count_ones() as usize;
+        }
+        self.settled_count.fetch_add(count, Relaxed);
     }
 
     /// The vertices of a frontier, which is empty afterwards.
@@ -308,14 +365,8 @@ impl Wide {
 
     /// Runs level after level on one worker of a team, while the others do the same, until the frontier is narrow
     /// again.
-    fn run(
-        &self,
-        worker: &Worker<'_>,
-        entry: &Entry<'_>,
-        levels: &[AtomicU32],
-        predecessors: Option<&[AtomicU32]>,
-    ) -> WideEnd {
-        let task = entry.task;
+    fn run(&self, worker: &Worker<'_>, entry: &Entry<'_>) -> WideEnd {
+        let (task, Noted { levels, predecessors, .. }) = (entry.task, entry.noted);
         let (graph, vertices) = (task.graph.csr(), task.graph.vertices());
         let alpha = task.parameters.get("alpha").unwrap_or(ALPHA);
         let beta = task.parameters.get("beta").unwrap_or(BETA);
@@ -323,20 +374,18 @@ impl Wide {
         if worker.index == 0 {
             self.rounds.iter().for_each(Round::empty);
         }
-        for &v in &entry.discovered[worker.share(entry.discovered.len())] {
-            self.settled[v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
-        }
+        self.settle_those_with_levels(words.clone(), levels);
         for &v in &entry.frontier[worker.share(entry.frontier.len())] {
             self.frontiers[0][v as usize / 64].fetch_or(1 << (v % 64), Relaxed);
         }
-        let mut settled = self.settled_before.load(Relaxed) + entry.discovered.len();
         let mut explored = self.explored_before.load(Relaxed);
         let mut frontier_vertices = entry.frontier.len();
         let mut frontier_arcs = entry.frontier.iter().map(|&u| graph.row(u).len()).sum::<usize>();
         let mut unsettled_targets = task.targets.to_vec();
-        let mut at = WideEnd { level: entry.level, parity: 0, end: End::Done, counters: [0; 3] };
+        let mut at = WideEnd { level: entry.level, parity: 0, end: End::Done, counters: [0; 4] };
         let mut bottom_up = false;
         worker.barrier();
+        let mut settled = self.settled_count.load(Relaxed);
         loop {
             if frontier_vertices == 0 || at.level >= task.cutoff {
                 break;
@@ -359,12 +408,12 @@ impl Wide {
             } else {
                 bottom_up = frontier_arcs as f64 * alpha > graph.arcs().saturating_sub(explored) as f64;
             }
-            if !bottom_up && frontier_arcs <= entry.narrow_arcs / 2 {
+            if !bottom_up && frontier_arcs <= entry.narrow_arcs {
                 at.end = End::Narrow;
                 break;
             }
             at.level += 1;
-            at.counters[1 + usize::from(bottom_up)] += 1;
+            at.counters[2 + usize::from(bottom_up)] += 1;
             explored += frontier_arcs;
             let round = &self.rounds[at.level as usize % 3];
             if worker.index == 0 {
@@ -400,8 +449,6 @@ impl Wide {
             }
         }
         if worker.index == 0 {
-            // The queue will name the frontier again as discovered.
-            self.settled_before.store(settled - frontier_vertices, Relaxed);
             self.explored_before.store(explored, Relaxed);
         }
         at

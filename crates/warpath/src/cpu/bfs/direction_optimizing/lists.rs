@@ -1,0 +1,129 @@
+//! The middle gear: all threads go through lists of vertices, level after level.
+//!
+//! A thread takes its share of the frontier, and what it finds is its part of the next one. Threads meet once a level: lists take turns, so that nobody writes to one that another
+//! still reads. How many arcs a frontier has is reckoned from those of the frontier before.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{PoisonError, RwLock};
+
+use super::super::expand::Noted;
+use super::{BfsTask, End, Round, WideEnd};
+use crate::cpu::Worker;
+use crate::graph::VertexId;
+use crate::memory;
+
+/// Two lists of each worker, which take turns.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    lists: [Vec<RwLock<Vec<VertexId>>>; 2],
+    rounds: [Round; 3],
+    /// A worker had no memory for what it might find.
+    short_of_memory: AtomicBool,
+}
+
+/// The state of a search when the gear begins.
+pub(super) struct Start<'a> {
+    pub(super) task: &'a BfsTask<'a>,
+    pub(super) noted: Noted<'a>,
+    pub(super) level: u32,
+    pub(super) frontier: &'a [VertexId],
+    /// The gear ends when a frontier has fewer arcs, or more.
+    pub(super) arcs: std::ops::RangeInclusive<usize>,
+}
+
+impl Lists {
+    /// Has lists for so many workers.
+    pub(super) fn make(&mut self, workers: usize) {
+        self.lists.iter_mut().for_each(|lists| lists.resize_with(workers, RwLock::default));
+        *self.short_of_memory.get_mut() = false;
+    }
+
+    /// Whether the gear ended for want of memory.
+    pub(super) fn are_short_of_memory(&self) -> bool {
+        self.short_of_memory.load(Relaxed)
+    }
+
+    /// The frontier that the gear has left.
+    pub(super) fn take_frontier(&mut self, parity: usize) -> impl Iterator<Item = VertexId> {
+        self.lists[parity].iter_mut().flat_map(|list| list.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..))
+    }
+
+    /// Runs level after level on one worker of a team, while the others do the same.
+    pub(super) fn run(&self, worker: &Worker<'_>, start: &Start<'_>) -> WideEnd {
+        let task = start.task;
+        let graph = task.graph.csr();
+        if worker.index == 0 {
+            self.rounds.iter().for_each(Round::empty);
+        }
+        let mut at = WideEnd { level: start.level, parity: 0, end: End::Done, counters: [0; 4] };
+        let (mut vertices, mut is_first) = (start.frontier.len(), true);
+        let mut unsettled_targets = task.targets.to_vec();
+        worker.barrier();
+        loop {
+            if !task.targets.is_empty() {
+                unsettled_targets
+                    .retain(|&target| start.noted.levels[target as usize].load(Relaxed) == super::UNREACHED);
+                // No worker may write the next level while another still looks at this one.
+                worker.barrier();
+            }
+            if vertices == 0 || at.level >= task.cutoff || !task.targets.is_empty() && unsettled_targets.is_empty() {
+                return at;
+            }
+            at.level += 1;
+            at.counters[1] += 1;
+            let round = &self.rounds[at.level as usize % 3];
+            if worker.index == 0 {
+                self.rounds[(at.level as usize + 1) % 3].empty();
+                if task.control.is_cancelled() {
+                    round.interrupted.store(true, Relaxed);
+                }
+            }
+            let mut found = self.lists[1 - at.parity][worker.index].write().unwrap_or_else(PoisonError::into_inner);
+            found.clear();
+            let mut expand = |list: &[VertexId]| {
+                let arcs = list.iter().map(|&u| graph.row(u).len()).sum::<usize>();
+                if memory::grow("a list of vertices", &mut found, arcs + 1).is_err() {
+                    self.short_of_memory.store(true, Relaxed);
+                    return;
+                }
+                let before = found.len();
+                // SAFETY: there is room for the heads of all arcs of the list, and one more. The list has vertices of the frontier.
+                unsafe {
+                    let count = start.noted.expand::<true>(graph, list, at.level, found.as_mut_ptr().add(before));
+                    found.set_len(before + count);
+                }
+                round.arcs.fetch_add(arcs, Relaxed);
+            };
+            let share = worker.share(vertices);
+            if std::mem::take(&mut is_first) {
+                expand(&start.frontier[share]);
+            } else {
+                let mut first = 0;
+                for list in &self.lists[at.parity] {
+                    let list = list.read().unwrap_or_else(PoisonError::into_inner);
+                    let end = first + list.len();
+                    let (from, to) = (share.start.max(first), share.end.min(end));
+                    if from < to {
+                        expand(&list[from - first..to - first]);
+                    }
+                    first = end;
+                }
+            }
+            round.discovered.fetch_add(found.len(), Relaxed);
+            drop(found);
+            worker.barrier();
+            let discovered = round.discovered.load(Relaxed);
+            let arcs = (round.arcs.load(Relaxed) as f64 * discovered as f64 / vertices as f64) as usize;
+            vertices = discovered;
+            at.parity = 1 - at.parity;
+            if round.interrupted.load(Relaxed) || self.are_short_of_memory() {
+                at.end = End::Interrupted;
+                return at;
+            }
+            if !start.arcs.contains(&arcs) {
+                at.end = End::Narrow;
+                return at;
+            }
+        }
+    }
+}
