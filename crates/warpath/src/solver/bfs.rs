@@ -3,6 +3,7 @@
 mod work;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::costs::{COPYING, HANDING_OVER, Predicted};
 use super::decision::{Decision, Manner, Placed, only_on_cuda};
@@ -26,8 +27,8 @@ pub struct Choice(Algorithm);
 /// An algorithm of either engine.
 #[derive(Debug, Clone)]
 enum Algorithm {
-    /// An algorithm of the CPU.
-    Cpu(&'static BfsAlgorithm),
+    /// An algorithm of the CPU, and whether the arcs by head are made for it.
+    Cpu(&'static BfsAlgorithm, ArcsByHead),
     /// Batches of this many searches that share their reads of the graph, on each thread of the CPU.
     Batches(usize),
     /// An algorithm of the CUDA engine.
@@ -39,7 +40,7 @@ enum Algorithm {
 impl Choice {
     /// Whether one search uses all threads of the CPU.
     pub(super) fn uses_team(&self) -> bool {
-        matches!(self.0, Algorithm::Cpu(algorithm) if algorithm.uses_team)
+        matches!(self.0, Algorithm::Cpu(algorithm, _) if algorithm.uses_team)
     }
 }
 
@@ -71,6 +72,17 @@ impl Request for Bfs {
     }
 }
 
+/// Whether a search makes the arcs by head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ArcsByHead {
+    /// They are there, or the search does without.
+    NotMade,
+    /// They were asked for with the algorithm.
+    AskedFor,
+    /// Searches before would have been quicker with them.
+    Worth,
+}
+
 impl Bfs {
     /// Decides on an algorithm of the CPU.
     fn decide_here(&self, solver: &Solver, many: Option<usize>, placed: Placed) -> Result<Decision<Choice>> {
@@ -89,13 +101,17 @@ impl Bfs {
                 choice: Choice(Algorithm::Batches(width)),
             });
         }
-        let (name, reason) = match &self.algorithm {
+        let (name, mut reason) = match &self.algorithm {
             Some(name) => (name.as_str(), "asked for".to_owned()),
             None => choose(&solver.graph),
         };
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
         let mut one = plan_search(solver, 4, self.distances_only);
-        self.plan_path_counts(&solver.graph, self.needs_transpose(algorithm), &mut one);
+        let arcs_by_head = self.arcs_by_head(solver, algorithm, &one);
+        if arcs_by_head == ArcsByHead::Worth {
+            reason = format!("the graph is searched again and again, which is worth making the arcs by head; {reason}");
+        }
+        self.plan_path_counts(&solver.graph, arcs_by_head != ArcsByHead::NotMade, &mut one);
         let (manner, plan) = match algorithm.needs_metric {
             true => solver.searches_over_hierarchy(many, &placed, one, true),
             false => solver.single_searches(many, &placed, one),
@@ -110,13 +126,25 @@ impl Bfs {
             fallback: false,
             manner,
             devices: 1,
-            choice: Choice(Algorithm::Cpu(algorithm)),
+            choice: Choice(Algorithm::Cpu(algorithm, arcs_by_head)),
         })
     }
 
-    /// Whether the arcs by head are made before the search: only if this algorithm needs them and was asked for.
-    fn needs_transpose(&self, algorithm: &BfsAlgorithm) -> bool {
-        algorithm.needs_transpose && self.algorithm.is_some()
+    /// Whether the arcs by head are made before the search, if they are not at hand: if the algorithm that was asked for needs them, or if so many searches have done without
+    /// them that making them would have taken as long as they have lost, and there is room.
+    fn arcs_by_head(&self, solver: &Solver, algorithm: &BfsAlgorithm, plan: &Plan) -> ArcsByHead {
+        /// Making them takes as long as two to four searches lose.
+        const SEARCHES: u32 = 3;
+        let graph = &*solver.graph;
+        if !algorithm.needs_transpose || graph.has_transpose() {
+            return ArcsByHead::NotMade;
+        }
+        if self.algorithm.is_some() {
+            return ArcsByHead::AskedFor;
+        }
+        let has_room = plan.memory_bytes().saturating_add(graph.transpose_bytes()) <= solver.memory;
+        let searches = solver.facts.without_arcs_by_head.load(Relaxed);
+        if searches >= SEARCHES && has_room { ArcsByHead::Worth } else { ArcsByHead::NotMade }
     }
 
     /// How many searches are in a batch on each thread of the CPU, and their plan; `None` if single searches are better

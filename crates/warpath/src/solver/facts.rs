@@ -2,6 +2,7 @@
 //! it.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::prelude::*;
@@ -23,6 +24,8 @@ pub(super) struct Facts {
     graph: OnceLock<GraphFacts>,
     reached: OnceLock<f64>,
     symmetric: OnceLock<bool>,
+    /// Breadth-first searches that did without the arcs by head, which would have served them.
+    pub(super) without_arcs_by_head: AtomicU32,
     /// Algorithms for breadth-first searches on a device.
     pub(super) bfs: Known<BfsAlgorithm>,
     /// Algorithms for shortest-path searches on a device.

@@ -198,14 +198,17 @@ impl Noted<'_> {
         count
     }
 
-    /// Gives the vertices of a list, which have this level and have not been expanded, the predecessors that they would get then. Before vertices of other lists are expanded in another way, and
-    /// at the end of a search.
-    pub(super) fn finish(&self, graph: &Csr, list: &[VertexId], level: u32) {
-        let Some(predecessors) = self.predecessors.filter(|_| self.undirected && level > 0) else { return };
-        for &v in list {
-            let row = graph.neighbors(v).iter().copied();
-            let mut tails = row.filter(|&u| self.levels[u as usize].load(Relaxed) == level - 1);
-            predecessors[v as usize].store(tails.next().unwrap_or(NO_VERTEX), Relaxed);
+    /// Gives the vertices of this level, which will not be expanded, their predecessors, which are in `before`: at the end of a search, or where it goes on in another way. Of all
+    /// vertices with arcs between the two, those before may be few, and have few arcs.
+    pub(super) fn finish(&self, graph: &Csr, before: &[VertexId], level: u32) {
+        let Some(predecessors) = self.predecessors.filter(|_| self.undirected) else { return };
+        for &u in before {
+            for &v in graph.neighbors(u) {
+                let (there, least) = (&self.levels[v as usize], &predecessors[v as usize]);
+                if there.load(Relaxed) == level && u < least.load(Relaxed) {
+                    least.store(u, Relaxed);
+                }
+            }
         }
     }
 }

@@ -70,7 +70,7 @@ fn search(task: &BfsTask<'_>, levels: &mut [u32], predecessors: Option<&mut [Ver
         level += 1;
         queue.expand(graph, level, &noted);
     }
-    noted.finish(graph, queue.frontier(), level);
+    noted.finish(graph, queue.before(), level);
     Ok(vec![("visited", queue.tail as u64), ("levels", u64::from(level))])
 }
 
@@ -93,6 +93,8 @@ pub(super) fn all_settled(unsettled: &mut Vec<VertexId>, task: &BfsTask<'_>, not
 pub(super) struct Queue {
     /// Room for every vertex and one more; the first `tail` are written.
     vertices: Vec<VertexId>,
+    /// Where the level before the last one begins.
+    before: usize,
     head: usize,
     tail: usize,
 }
@@ -105,7 +107,7 @@ impl Queue {
     /// If there is no memory for them.
     pub(super) fn new(vertices: usize) -> Result<Self> {
         let vertices = on_huge_pages(memory::with_capacity("the queue of vertices", vertices + 1)?);
-        Ok(Queue { vertices, head: 0, tail: 0 })
+        Ok(Queue { vertices, before: 0, head: 0, tail: 0 })
     }
 
     /// Forgets everything and begins with this frontier, no vertex of which is named twice: there is room for each
@@ -113,12 +115,17 @@ impl Queue {
     pub(super) fn restart(&mut self, frontier: impl IntoIterator<Item = VertexId>) {
         self.vertices.clear();
         self.vertices.extend(frontier);
-        (self.head, self.tail) = (0, self.vertices.len());
+        (self.before, self.head, self.tail) = (0, 0, self.vertices.len());
     }
 
     /// The vertices of the last level.
     pub(super) fn frontier(&self) -> &[VertexId] {
         &self.vertices[self.head..self.tail]
+    }
+
+    /// The vertices of the level before the last one; none since the last [`Queue::restart`].
+    pub(super) fn before(&self) -> &[VertexId] {
+        &self.vertices[self.before..self.head]
     }
 
     /// Gives `level` to every neighbour of the frontier that has none, and makes these the frontier.
@@ -134,6 +141,6 @@ impl Queue {
         let found = unsafe { noted.expand::<false>(graph, frontier, level, queue.add(tail)) };
         // SAFETY: that many were written.
         unsafe { self.vertices.set_len(tail + found) };
-        (self.head, self.tail) = (tail, tail + found);
+        (self.before, self.head, self.tail) = (head, tail, tail + found);
     }
 }

@@ -3,6 +3,7 @@
 //! *Invariants.* The kernel of a test is launched with the array that it expects.
 
 use super::*;
+use crate::Engine;
 use crate::graph::VertexId;
 use crate::solver::Search;
 use crate::testing::Random;
@@ -118,4 +119,24 @@ fn little_memory_means_one_by_one() {
         Ok(())
     };
     solver.solve_each(Bfs::from(0), &[1; 100], each).unwrap();
+}
+
+#[test]
+fn the_arcs_by_head_are_made_when_a_graph_is_searched_again_and_again() {
+    let graph = crate::generate("crawl:30000").unwrap();
+    let arcs_by_head = graph.transpose_bytes();
+    let solver =
+        |memory: u64| Solver::builder(graph.clone()).engine(Engine::Cpu).threads(2).memory(memory).open().unwrap();
+    let much = solver(1 << 30);
+    let little = solver(much.decide(&Bfs::from(0)).unwrap().plan().memory_bytes() + arcs_by_head / 2);
+    for search in 0..6 {
+        let decision = much.decide(&Bfs::from(search)).unwrap();
+        let is_made = decision.plan().memory_items().iter().any(|item| item.what == "the arcs by head");
+        assert_eq!(is_made, search == 3, "{search}: {}", decision.reason());
+        assert_eq!(decision.reason().contains("again and again"), is_made, "{}", decision.reason());
+        let trees = [&much, &little].map(|solver| solver.solve(Bfs::from(search)).unwrap());
+        assert_eq!(trees[0].distances(), trees[1].distances());
+        assert_eq!(trees[0].predecessors(), trees[1].predecessors());
+        assert_eq!((much.graph().has_transpose(), little.graph().has_transpose()), (search >= 3, false));
+    }
 }

@@ -1,9 +1,10 @@
 //! Breadth-first search: carries out the decision and makes the result.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
-use super::{Algorithm, Choice};
+use super::{Algorithm, ArcsByHead, Choice};
 use crate::algorithms::Statistics;
 use crate::cpu::bfs::{BfsAlgorithm, BfsTask, UNREACHED, levels_of_many};
 use crate::cpu::sssp::hierarchy::in_type_of;
@@ -65,7 +66,7 @@ impl Search for Bfs {
         match &decision.choice.0 {
             Algorithm::Batches(width) => self.batches_on_cpu(solver, decision, *width, sources, each),
             Algorithm::Cuda(chosen) => self.batches_on_cuda(solver, decision, chosen, sources, each),
-            Algorithm::Cpu(algorithm) if algorithm.needs_metric => {
+            Algorithm::Cpu(algorithm, _) if algorithm.needs_metric => {
                 let mut one = plan_search(solver, 4, self.distances_only);
                 self.plan_path_counts(&solver.graph, false, &mut one);
                 let at_once = solver.swept_at_once(sources.len(), one.memory_bytes());
@@ -76,7 +77,7 @@ impl Search for Bfs {
             Algorithm::Swept(sweeps) => sources
                 .chunks(sweeps.rows as usize)
                 .try_for_each(|block| self.sweep(solver, decision, block, sweeps.sweep(solver, block)?, each)),
-            Algorithm::Cpu(_) => Err(Error::invalid("single searches were decided on")),
+            Algorithm::Cpu(..) => Err(Error::invalid("single searches were decided on")),
         }
     }
 }
@@ -97,8 +98,9 @@ impl Bfs {
         let targets = solver.checked(&self.targets, "target")?;
         let report = Report { semiring: UnitToU32::NAME, ..decision.report() };
         let found = match &decision.choice.0 {
-            Algorithm::Cpu(algorithm) => {
-                self.search_on_cpu(solver, team, decision, algorithm, (&sources, &targets), report)?
+            Algorithm::Cpu(algorithm, arcs_by_head) => {
+                let chosen = (*algorithm, *arcs_by_head);
+                self.search_on_cpu(solver, team, decision, chosen, (&sources, &targets), report)?
             }
             Algorithm::Cuda(chosen) => self.search_on_cuda(solver, chosen, (&sources, &targets), report)?,
             Algorithm::Batches(_) | Algorithm::Swept(_) => return Err(Error::invalid("batches were decided on")),
@@ -111,14 +113,16 @@ impl Bfs {
         solver: &Solver,
         team: &Team,
         decision: &Decision<Choice>,
-        algorithm: &BfsAlgorithm,
+        (algorithm, arcs_by_head): (&BfsAlgorithm, ArcsByHead),
         (sources, targets): (&[VertexId], &[VertexId]),
         mut report: Report,
     ) -> Result<SearchOutcome> {
         let graph = &*solver.graph;
         let start = Instant::now();
-        if self.count_paths || self.needs_transpose(algorithm) {
+        if self.count_paths || arcs_by_head != ArcsByHead::NotMade {
             team.install(|| graph.transpose())?;
+        } else if algorithm.needs_transpose && !graph.has_transpose() {
+            solver.facts.without_arcs_by_head.fetch_add(1, Relaxed);
         }
         let metric = algorithm.needs_metric.then(|| solver.unweighted_metric()).transpose()?;
         report.seconds.prepare = start.elapsed().as_secs_f64();

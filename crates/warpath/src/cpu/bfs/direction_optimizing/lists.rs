@@ -10,7 +10,7 @@ use super::super::expand::Noted;
 use super::{BfsTask, End, Round, WideEnd};
 use crate::cpu::Worker;
 use crate::graph::VertexId;
-use crate::memory;
+use crate::{Result, memory};
 
 /// Two lists of each worker, which take turns.
 #[derive(Debug, Default)]
@@ -43,9 +43,14 @@ impl Lists {
         self.short_of_memory.load(Relaxed)
     }
 
-    /// The frontier that the gear has left.
-    pub(super) fn take_frontier(&mut self, parity: usize) -> impl Iterator<Item = VertexId> {
-        self.lists[parity].iter_mut().flat_map(|list| list.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..))
+    /// Adds the frontier that the gear has left, or the one before it, to `to`.
+    pub(super) fn take_list(&mut self, parity: usize, to: &mut Vec<VertexId>) -> Result<()> {
+        for list in &mut self.lists[parity] {
+            let list = list.get_mut().unwrap_or_else(PoisonError::into_inner);
+            memory::grow("a list of vertices", to, list.len())?;
+            to.append(list);
+        }
+        Ok(())
     }
 
     /// Runs level after level on one worker of a team, while the others do the same.

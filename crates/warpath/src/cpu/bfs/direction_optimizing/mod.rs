@@ -67,7 +67,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             Parameter {
                 name: "narrow",
                 summary: "arcs out of a frontier that one thread does alone",
-                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(NARROW as f64)),
+                values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| format!("{NARROW} for each thread"))),
             },
             Parameter {
                 name: "wide",
@@ -111,8 +111,8 @@ fn seconds(work: &Workload<'_>) -> f64 {
 
 const ALPHA: f64 = 15.0;
 const BETA: f64 = 18.0;
-/// One thread alone does a frontier of up to so many arcs.
-const NARROW: usize = 2048;
+/// One thread alone does a frontier of up to so many arcs, for each thread: the more these are, the longer it takes them to meet.
+const NARROW: usize = 256;
 /// A frontier of more arcs than this, and than 1/`WIDE_SHARE` of the vertices, is a bitmap.
 const WIDE: usize = 8192;
 const WIDE_SHARE: usize = 4;
@@ -140,6 +140,8 @@ fn search(task: &BfsTask<'_>, levels: &mut [u32], predecessors: Option<&mut [Ver
 #[derive(Debug)]
 pub(super) struct DirectionOptimizing {
     queue: Queue,
+    /// The level before the queue's first one, if it was found in lists.
+    before: Vec<VertexId>,
     lists: Lists,
     wide: Option<Wide>,
 }
@@ -165,7 +167,12 @@ enum End {
 
 impl DirectionOptimizing {
     pub(super) fn new(vertices: usize) -> Result<Self> {
-        Ok(DirectionOptimizing { queue: Queue::new(vertices)?, lists: Lists::default(), wide: None })
+        Ok(DirectionOptimizing {
+            queue: Queue::new(vertices)?,
+            before: Vec::new(),
+            lists: Lists::default(),
+            wide: None,
+        })
     }
 
     /// Fills in the levels, all of which are [`UNREACHED`], and predecessors, if there is an array of them; counts levels: narrow, in lists, top-down, bottom-up.
@@ -186,6 +193,7 @@ impl DirectionOptimizing {
         let mut level = 0;
         let mut fresh = true;
         self.queue.restart(task.begin(levels));
+        self.before.clear();
         let noted = Noted {
             levels: u32::atomics(levels),
             predecessors: predecessors.map(|predecessors| u32::atomics(predecessors)),
@@ -194,12 +202,13 @@ impl DirectionOptimizing {
         let asked = |name, usual| task.parameters.get(name).map_or(usual, |arcs| arcs as usize);
         let wide_arcs = asked("wide", (graph.vertices() / WIDE_SHARE).max(WIDE));
         // A thread that has nobody to share with is as quick with its queue.
-        let narrow_arcs = if task.team.threads() == 1 { wide_arcs } else { asked("narrow", NARROW).min(wide_arcs) };
+        let threads = task.team.threads();
+        let narrow_arcs = if threads == 1 { wide_arcs } else { asked("narrow", NARROW * threads).min(wide_arcs) };
         loop {
             let arcs = arcs_of(graph, self.queue.frontier(), [narrow_arcs, wide_arcs]);
             let is_done = || self.queue.frontier().is_empty() || level >= task.cutoff;
             if is_done() || all_settled(&mut targets, task, &noted) {
-                noted.finish(graph, self.queue.frontier(), level);
+                noted.finish(graph, self.before(), level);
                 return Ok(counters);
             }
             if arcs <= narrow_arcs {
@@ -215,13 +224,25 @@ impl DirectionOptimizing {
             let end = if arcs <= wide_arcs {
                 // What is a little less is worth staying for.
                 let arcs = narrow_arcs / 2..=wide_arcs;
-                self.lists.make(task.team.threads());
+                self.lists.make(threads);
                 let start = Start { task, noted, level, frontier, arcs };
                 let end = on_team(&|worker: &Worker<'_>| self.lists.run(worker, &start));
-                self.queue.restart(self.lists.take_frontier(end.parity));
+                self.before.clear();
+                if end.level == level + 1 {
+                    memory::grow("a list of vertices", &mut self.before, self.queue.frontier().len())?;
+                    self.before.extend_from_slice(self.queue.frontier());
+                } else {
+                    self.lists.take_list(1 - end.parity, &mut self.before)?;
+                }
+                let mut frontier = Vec::new();
+                self.lists.take_list(end.parity, &mut frontier)?;
+                // Several threads may have found a vertex, and the queue has room for each once.
+                frontier.sort_unstable();
+                frontier.dedup();
+                self.queue.restart(frontier);
                 end
             } else {
-                noted.finish(graph, frontier, level);
+                noted.finish(graph, self.before(), level);
                 let wide = match &mut self.wide {
                     Some(wide) => wide,
                     none => none.insert(Wide::new(graph.vertices())?),
@@ -230,6 +251,8 @@ impl DirectionOptimizing {
                 let by_head = if task.graph.has_transpose() { Some(task.graph.transpose()?) } else { None };
                 let entry = Entry { task, by_head, noted, level, narrow_arcs: wide_arcs / 2, frontier };
                 let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry));
+                // These have their predecessors.
+                self.before.clear();
                 self.queue.restart(wide.take_frontier(end.parity));
                 end
             };
@@ -239,6 +262,13 @@ impl DirectionOptimizing {
                 return Err(if self.lists.are_short_of_memory() { short_of_memory(graph) } else { Error::Interrupted });
             }
         }
+    }
+}
+
+impl DirectionOptimizing {
+    /// The level before the frontier's.
+    fn before(&self) -> &[VertexId] {
+        if self.queue.before().is_empty() { &self.before } else { self.queue.before() }
     }
 }
 
