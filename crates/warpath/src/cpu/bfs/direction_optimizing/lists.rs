@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 
 use super::super::expand::Noted;
-use super::{BfsTask, End, Round, WideEnd};
+use super::{BfsTask, End, Round, WideEnd, Wideness};
 use crate::cpu::Worker;
 use crate::graph::VertexId;
 use crate::{Result, memory};
@@ -27,8 +27,9 @@ pub(super) struct Start<'a> {
     pub(super) noted: Noted<'a>,
     pub(super) level: u32,
     pub(super) frontier: &'a [VertexId],
-    /// The gear ends when a frontier has fewer arcs, or more.
-    pub(super) arcs: std::ops::RangeInclusive<usize>,
+    /// The gear ends when a frontier has fewer arcs, or is wide.
+    pub(super) least_arcs: usize,
+    pub(super) wide: Wideness,
 }
 
 impl Lists {
@@ -60,7 +61,7 @@ impl Lists {
         if worker.index == 0 {
             self.rounds.iter().for_each(Round::empty);
         }
-        let mut at = WideEnd { level: start.level, parity: 0, end: End::Done, counters: [0; 4] };
+        let mut at = WideEnd { level: start.level, parity: 0, end: End::Done, arcs_before: 0, counters: [0; 4] };
         let (mut vertices, mut is_first) = (start.frontier.len(), true);
         let mut unsettled_targets = task.targets.to_vec();
         worker.barrier();
@@ -118,14 +119,15 @@ impl Lists {
             drop(found);
             worker.barrier();
             let discovered = round.discovered.load(Relaxed);
-            let arcs = (round.arcs.load(Relaxed) as f64 * discovered as f64 / vertices as f64) as usize;
+            at.arcs_before = round.arcs.load(Relaxed);
+            let arcs = (at.arcs_before as f64 * discovered as f64 / vertices as f64) as usize;
             vertices = discovered;
             at.parity = 1 - at.parity;
             if round.interrupted.load(Relaxed) || self.are_short_of_memory() {
                 at.end = End::Interrupted;
                 return at;
             }
-            if !start.arcs.contains(&arcs) {
+            if arcs < start.least_arcs || start.wide.has(arcs, at.arcs_before) {
                 at.end = End::Narrow;
                 return at;
             }

@@ -74,7 +74,11 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
                 summary: "arcs out of a frontier from which on it is a bitmap",
                 values: Values::Or(
                     &Values::AtLeast(0.0),
-                    Unset::InWords(|| format!("the greater of {WIDE} and 1/{WIDE_SHARE} of the vertices")),
+                    Unset::InWords(|| {
+                        format!(
+                            "the greater of {WIDE} and 1/{WIDE_SHARE} of the vertices; 1/{GROWN_SHARE} of these if the level before had less than 1/{GROWN} as many"
+                        )
+                    }),
                 ),
             },
         ],
@@ -116,6 +120,9 @@ const NARROW: usize = 256;
 /// A frontier of more arcs than this, and than 1/`WIDE_SHARE` of the vertices, is a bitmap.
 const WIDE: usize = 8192;
 const WIDE_SHARE: usize = 4;
+/// One with so many times the arcs of the frontier before is a bitmap sooner, from 1/`GROWN_SHARE` of the vertices on: the next one will be larger still.
+const GROWN: usize = 4;
+const GROWN_SHARE: usize = 64;
 /// Words of a bitmap that a thread takes at a time.
 const CHUNK: usize = 8;
 /// Vertices in a chunk.
@@ -153,6 +160,8 @@ pub(super) struct WideEnd {
     /// Which of the two bitmaps, or lists, holds the frontier.
     parity: usize,
     end: End,
+    /// Arcs out of the frontier before.
+    arcs_before: usize,
     counters: [u64; 4],
 }
 
@@ -200,18 +209,24 @@ impl DirectionOptimizing {
             undirected: !task.graph.is_directed(),
         };
         let asked = |name, usual| task.parameters.get(name).map_or(usual, |arcs| arcs as usize);
-        let wide_arcs = asked("wide", (graph.vertices() / WIDE_SHARE).max(WIDE));
+        let wide = Wideness {
+            arcs: asked("wide", (graph.vertices() / WIDE_SHARE).max(WIDE)),
+            if_grown: asked("wide", (graph.vertices() / GROWN_SHARE).max(WIDE)),
+        };
         // A thread that has nobody to share with is as quick with its queue.
         let threads = task.team.threads();
-        let narrow_arcs = if threads == 1 { wide_arcs } else { asked("narrow", NARROW * threads).min(wide_arcs) };
+        let narrow_arcs = if threads == 1 { wide.arcs } else { asked("narrow", NARROW * threads).min(wide.if_grown) };
+        let mut arcs_before = 0;
         loop {
-            let arcs = arcs_of(graph, self.queue.frontier(), [narrow_arcs, wide_arcs]);
+            let arcs = arcs_of(graph, self.queue.frontier(), [narrow_arcs, wide.if_grown]);
             let is_done = || self.queue.frontier().is_empty() || level >= task.cutoff;
             if is_done() || all_settled(&mut targets, task, &noted) {
                 noted.finish(graph, self.before(), level);
                 return Ok(counters);
             }
-            if arcs <= narrow_arcs {
+            let is_wide = wide.has(arcs, arcs_before);
+            if arcs <= narrow_arcs && !is_wide {
+                arcs_before = arcs;
                 if counters[0].is_multiple_of(LEVELS_BETWEEN_CHECKS) {
                     task.control.check()?;
                 }
@@ -221,11 +236,10 @@ impl DirectionOptimizing {
                 continue;
             }
             let frontier = self.queue.frontier();
-            let end = if arcs <= wide_arcs {
-                // What is a little less is worth staying for.
-                let arcs = narrow_arcs / 2..=wide_arcs;
+            let end = if !is_wide {
                 self.lists.make(threads);
-                let start = Start { task, noted, level, frontier, arcs };
+                // What is a little less is worth staying for.
+                let start = Start { task, noted, level, frontier, least_arcs: narrow_arcs / 2, wide };
                 let end = on_team(&|worker: &Worker<'_>| self.lists.run(worker, &start));
                 self.before.clear();
                 if end.level == level + 1 {
@@ -243,20 +257,20 @@ impl DirectionOptimizing {
                 end
             } else {
                 noted.finish(graph, self.before(), level);
-                let wide = match &mut self.wide {
-                    Some(wide) => wide,
+                let bitmaps = match &mut self.wide {
+                    Some(bitmaps) => bitmaps,
                     none => none.insert(Wide::new(graph.vertices())?),
                 };
-                wide.begin(std::mem::take(&mut fresh), graph.vertices());
+                bitmaps.begin(std::mem::take(&mut fresh), graph.vertices());
                 let by_head = if task.graph.has_transpose() { Some(task.graph.transpose()?) } else { None };
-                let entry = Entry { task, by_head, noted, level, narrow_arcs: wide_arcs / 2, frontier };
-                let end = on_team(&|worker: &Worker<'_>| wide.run(worker, &entry));
+                let entry = Entry { task, by_head, noted, level, narrow_arcs: wide.if_grown / 2, frontier };
+                let end = on_team(&|worker: &Worker<'_>| bitmaps.run(worker, &entry));
                 // These have their predecessors.
                 self.before.clear();
-                self.queue.restart(wide.take_frontier(end.parity));
+                self.queue.restart(bitmaps.take_frontier(end.parity));
                 end
             };
-            level = end.level;
+            (level, arcs_before) = (end.level, end.arcs_before);
             counters.iter_mut().zip(end.counters).for_each(|(sum, more)| *sum += more);
             if end.end == End::Interrupted {
                 return Err(if self.lists.are_short_of_memory() { short_of_memory(graph) } else { Error::Interrupted });
@@ -278,6 +292,20 @@ fn short_of_memory(graph: &Csr) -> Error {
         what: "a list of vertices".into(),
         needed: size_of::<VertexId>() as u64 * graph.vertices() as u64,
         available: crate::available_memory(),
+    }
+}
+
+/// From how many arcs on a frontier is a bitmap.
+#[derive(Debug, Clone, Copy)]
+struct Wideness {
+    arcs: usize,
+    if_grown: usize,
+}
+
+impl Wideness {
+    /// Whether a frontier with so many arcs is one, after one with so many.
+    fn has(&self, arcs: usize, before: usize) -> bool {
+        arcs > self.arcs || arcs > self.if_grown && arcs / GROWN > before
     }
 }
 
@@ -377,9 +405,15 @@ impl Wide {
     /// Settles the vertices of these words that have a level.
     fn settle_those_with_levels(&self, words: std::ops::Range<usize>, levels: &[AtomicU32]) {
         let mut count = 0;
-        for (word, levels) in words.clone().zip(levels[64 * words.start..].chunks(64)) {
-            let have_one = levels.iter().enumerate();
-            let have_one = have_one.fold(0, |bits, (v, level)| bits | u64::from(level.load(Relaxed) != UNREACHED) << v);
+        let first = (64 * words.start).min(levels.len());
+        // SAFETY: nobody writes levels until all workers have met.
+        let levels = unsafe { std::slice::from_raw_parts(levels.as_ptr().cast::<u32>(), levels.len()) };
+        for (word, levels) in words.zip(levels[first..].chunks(64)) {
+            let mut have_one = 0_u64;
+            for (part, levels) in levels.chunks(8).enumerate() {
+                let bits = levels.iter().enumerate().map(|(v, &level)| u8::from(level != UNREACHED) << v);
+                have_one |= u64::from(bits.fold(0, |all, bit| all | bit)) << (8 * part);
+            }
             let all = self.settled[word].fetch_or(have_one, Relaxed) | have_one;
             count += all.count_ones() as usize;
         }
@@ -412,7 +446,7 @@ impl Wide {
         let mut frontier_vertices = entry.frontier.len();
         let mut frontier_arcs = entry.frontier.iter().map(|&u| graph.row(u).len()).sum::<usize>();
         let mut unsettled_targets = task.targets.to_vec();
-        let mut at = WideEnd { level: entry.level, parity: 0, end: End::Done, counters: [0; 4] };
+        let mut at = WideEnd { level: entry.level, parity: 0, end: End::Done, arcs_before: 0, counters: [0; 4] };
         let mut bottom_up = false;
         worker.barrier();
         let mut settled = self.settled_count.load(Relaxed);
@@ -445,6 +479,7 @@ impl Wide {
             at.level += 1;
             at.counters[2 + usize::from(bottom_up)] += 1;
             explored += frontier_arcs;
+            at.arcs_before = frontier_arcs;
             let round = &self.rounds[at.level as usize % 3];
             if worker.index == 0 {
                 self.rounds[(at.level as usize + 1) % 3].empty();
