@@ -6,7 +6,9 @@ mod limits;
 
 use crate::Error;
 
-pub(crate) use allocation::{collected, copied, filled, grow, listed, reserve, resize, with_capacity, zeroed};
+pub(crate) use allocation::{
+    bytes_of, collected, copied, filled, grow, listed, refused, reserve, resize, with_capacity, zeroed,
+};
 pub(crate) use growing::GrowingBytes;
 pub use limits::available_memory;
 

@@ -101,16 +101,14 @@ impl Bfs {
                 choice: Choice(Algorithm::Batches(width)),
             });
         }
-        let (name, mut reason) = match &self.algorithm {
-            Some(name) => (name.as_str(), "asked for".to_owned()),
-            None => choose(&solver.graph),
-        };
+        let name = self.algorithm.as_deref().unwrap_or_else(|| choose(&solver.graph, false).0);
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
         let mut one = plan_search(solver, 4, self.distances_only);
-        let arcs_by_head = self.arcs_by_head(solver, algorithm, &one);
-        if arcs_by_head == ArcsByHead::Worth {
-            reason = format!("the graph is searched again and again, which is worth making the arcs by head; {reason}");
-        }
+        let arcs_by_head = self.arcs_by_head(solver, many, algorithm, &one);
+        let reason = match self.algorithm {
+            Some(_) => "asked for".to_owned(),
+            None => choose(&solver.graph, arcs_by_head == ArcsByHead::Worth).1,
+        };
         self.plan_path_counts(&solver.graph, arcs_by_head != ArcsByHead::NotMade, &mut one);
         let (manner, plan) = match algorithm.needs_metric {
             true => solver.searches_over_hierarchy(many, &placed, one, true),
@@ -132,7 +130,7 @@ impl Bfs {
 
     /// Whether the arcs by head are made before the search, if they are not at hand: if the algorithm that was asked for needs them, or if so many searches have done without
     /// them that making them would have taken as long as they have lost, and there is room.
-    fn arcs_by_head(&self, solver: &Solver, algorithm: &BfsAlgorithm, plan: &Plan) -> ArcsByHead {
+    fn arcs_by_head(&self, solver: &Solver, many: Option<usize>, algorithm: &BfsAlgorithm, plan: &Plan) -> ArcsByHead {
         /// Making them takes as long as two to four searches lose.
         const SEARCHES: u32 = 3;
         let graph = &*solver.graph;
@@ -144,14 +142,14 @@ impl Bfs {
         }
         let has_room = plan.memory_bytes().saturating_add(graph.transpose_bytes()) <= solver.memory;
         let searches = solver.facts.without_arcs_by_head.load(Relaxed);
-        if searches >= SEARCHES && has_room { ArcsByHead::Worth } else { ArcsByHead::NotMade }
+        if many.is_none() && searches >= SEARCHES && has_room { ArcsByHead::Worth } else { ArcsByHead::NotMade }
     }
 
     /// How many searches are in a batch on each thread of the CPU, and their plan; `None` if single searches are better
     /// or there is too little memory.
     fn batches(&self, solver: &Solver, many: usize) -> Option<(usize, Plan)> {
         let (graph, threads) = (&*solver.graph, solver.team.threads());
-        let has_wide_levels = choose(graph).0 != sequential::ALGORITHM.info.name;
+        let has_wide_levels = choose(graph, false).0 != sequential::ALGORITHM.info.name;
         if self.algorithm.is_some() || !self.targets.is_empty() || !has_wide_levels || solver.graph_facts().has_hubs() {
             return None;
         }
@@ -265,7 +263,7 @@ impl Bfs {
             let work = solver.workload(solver.graph_facts(), &none, searches);
             return Ok(multi_source::seconds(&work) + handing_over);
         }
-        let name = self.algorithm.clone().unwrap_or_else(|| choose(&solver.graph).0.to_owned());
+        let name = self.algorithm.clone().unwrap_or_else(|| choose(&solver.graph, false).0.to_owned());
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, &name)?;
         let work = solver.workload(solver.graph_facts(), &parameters, searches);
         let searching = (algorithm.info.seconds)(&work);

@@ -7,6 +7,9 @@
 //! it was new: no branch. And the first [`ALWAYS_PROBED`] neighbours are probed without asking how many there are, the
 //! last one again where there are fewer: by then it is not new, and the usual short row has no unpredictable loop end.
 //!
+//! That is for roads, whose arcs nobody can predict. The lists that several threads share are those of meshes, of which each vertex is like the next: there branches are predicted, and
+//! cost less than what is written in vain (a grid 23 for 31 ms on one thread of a *Xeon*, `rgg:20` 47 for 54; NW 20 for 9).
+//!
 //! Where several threads work, two may find the same vertex at the same time, and then both have it in their lists. Its level is the same, and
 //! so is all that is found from it.
 //!
@@ -155,21 +158,20 @@ impl Noted<'_> {
                 let slot = levels.get_unchecked(v as usize);
                 let there = slot.load(Relaxed);
                 let unseen = there == UNREACHED;
-                if SHARED {
-                    // Others read the line.
-                    if unseen {
-                        slot.store(level, Relaxed);
-                    }
-                } else {
-                    slot.store(there.min(level), Relaxed);
-                }
                 if T::OWN {
                     *own = (*own).min(select_unpredictable(there == before, v, NO_VERTEX));
                 } else {
                     tails.note(v, u as VertexId, there.min(level) == level);
                 }
-                found.add(count).write(v);
-                count += usize::from(unseen);
+                if !SHARED {
+                    slot.store(there.min(level), Relaxed);
+                    found.add(count).write(v);
+                    count += usize::from(unseen);
+                } else if unseen {
+                    slot.store(level, Relaxed);
+                    found.add(count).write(v);
+                    count += 1;
+                }
             }
         };
         for (place, &u) in list.iter().enumerate() {
@@ -183,10 +185,11 @@ impl Noted<'_> {
                 let (first, after) = (*offsets.get_unchecked(u) as usize, *offsets.get_unchecked(u + 1) as usize);
                 if first < after {
                     let mut own = NO_VERTEX;
-                    for arc in first..first + ALWAYS_PROBED {
+                    let always = if SHARED { 0 } else { ALWAYS_PROBED };
+                    for arc in first..first + always {
                         probe(*targets.get_unchecked(arc.min(after - 1)), u, &mut own);
                     }
-                    for arc in first + ALWAYS_PROBED..after {
+                    for arc in first + always..after {
                         probe(*targets.get_unchecked(arc), u, &mut own);
                     }
                     if T::OWN {

@@ -120,7 +120,7 @@ impl BfsAlgorithm {
 /// Levels of a graph with few arcs a vertex are short, as in roads, and there one thread with a queue is best. All
 /// other graphs go to `direction-optimizing`, which is that same queue where levels turn out short. It goes bottom-up
 /// only if the arcs by head are at hand: making them for one search costs more than it saves.
-pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
+pub(crate) fn choose(graph: &Graph, makes_arcs_by_head: bool) -> (&'static str, String) {
     let algorithm = choose_by(graph.vertices(), graph.arcs());
     let arcs_per_vertex = graph.arcs() as f64 / graph.vertices().max(1) as f64;
     let reason = if graph.arcs() < SMALL {
@@ -128,8 +128,11 @@ pub(crate) fn choose(graph: &Graph) -> (&'static str, String) {
     } else if arcs_per_vertex < FEW_ARCS {
         format!("{arcs_per_vertex:.1} arcs a vertex make short levels")
     } else {
-        let directions =
-            if graph.has_transpose() { "" } else { "; top-down only, as the arcs by head are not at hand" };
+        let directions = match (graph.has_transpose(), makes_arcs_by_head) {
+            (true, _) => "",
+            (false, true) => "; the graph is searched again and again, so the arcs by head are made",
+            (false, false) => "; top-down only, as the arcs by head are not at hand",
+        };
         format!("{arcs_per_vertex:.1} arcs a vertex make wide levels{directions}")
     };
     (algorithm.info.name, reason)
@@ -186,7 +189,7 @@ mod tests {
         }
     }
 
-    /// Every gear: as it comes, always wide with both directions, only top-down, only bottom-up, eager to change.
+    /// Every gear: as it comes, always wide with both directions, only top-down, only bottom-up, always in lists, eager to change.
     const ALGORITHMS_UNDER_TEST: [&str; 8] = [
         "sequential",
         "direction-optimizing",
@@ -243,15 +246,17 @@ mod tests {
         // 600 vertices of which the first alone has many arcs, beside a path that makes the graph large.
         let star = (1..=600_u32).map(|v| (0, v));
         let hub = (0..3_000_u32).map(|v| (1, 1_000 + v));
-        let path = (0..30_000_u32).map(|v| (5_000 + v, 5_001 + v));
-        let graph =
-            GraphBuilder::new().direction(Direction::Undirected).build_from(star.chain(hub).chain(path)).unwrap();
-        for threads in [1, 3] {
-            let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
-            for algorithm in ALGORITHMS_UNDER_TEST {
-                let tree = solver.solve(Bfs::from(0).algorithm(algorithm)).unwrap();
-                assert_eq!(tree.reached(), 3_601, "{algorithm}");
-                tree.verify(&graph).unwrap();
+        for length in [30_000_u32, 200_000] {
+            let path = (0..length).map(|v| (5_000 + v, 5_001 + v));
+            let arcs = star.clone().chain(hub.clone()).chain(path);
+            let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(arcs).unwrap();
+            for threads in [1, 3] {
+                let solver = Solver::builder(graph.clone()).threads(threads).open().unwrap();
+                for algorithm in ALGORITHMS_UNDER_TEST {
+                    let tree = solver.solve(Bfs::from(0).algorithm(algorithm)).unwrap();
+                    assert_eq!(tree.reached(), 3_601, "{algorithm}");
+                    tree.verify(&graph).unwrap();
+                }
             }
         }
     }
@@ -331,7 +336,7 @@ mod tests {
         let world =
             Graph::from_edges((0..40_000_u32).flat_map(|v| (1..6).map(move |k| (v, v * k * 7919 % 40_000)))).unwrap();
         for (graph, expected) in [(&road, "sequential"), (&world, "direction-optimizing")] {
-            let (name, reason) = choose(graph);
+            let (name, reason) = choose(graph, false);
             assert!(ALGORITHMS.iter().any(|algorithm| algorithm.info.name == name));
             assert_eq!((name, reason.contains("arcs a vertex")), (expected, true));
             let tree = Solver::new(graph.clone()).unwrap().bfs(0).unwrap();

@@ -129,12 +129,22 @@ fn the_arcs_by_head_are_made_when_a_graph_is_searched_again_and_again() {
         |memory: u64| Solver::builder(graph.clone()).engine(Engine::Cpu).threads(2).memory(memory).open().unwrap();
     let much = solver(1 << 30);
     let little = solver(much.decide(&Bfs::from(0)).unwrap().plan().memory_bytes() + arcs_by_head / 2);
-    for search in 0..6 {
-        let decision = much.decide(&Bfs::from(search)).unwrap();
+    // A search counts if it had levels that are large.
+    let far = |&source: &VertexId| {
+        let solver = Solver::builder(graph.clone()).engine(Engine::Cpu).threads(2).open().unwrap();
+        let tree = solver.solve(Bfs::from(source)).unwrap();
+        tree.report().statistics.iter().any(|&(counter, levels)| counter == "top_down_levels" && levels > 0)
+    };
+    let sources: Vec<VertexId> = (0..30_000).filter(far).take(6).collect();
+    let near = (0..30_000).find(|&source| graph.neighbors(source).is_empty()).unwrap();
+    (0..5).for_each(|_| assert_eq!(much.solve(Bfs::from(near)).unwrap().reached(), 1));
+    for (search, &source) in sources.iter().enumerate() {
+        let decision = much.decide(&Bfs::from(source)).unwrap();
         let is_made = decision.plan().memory_items().iter().any(|item| item.what == "the arcs by head");
         assert_eq!(is_made, search == 3, "{search}: {}", decision.reason());
         assert_eq!(decision.reason().contains("again and again"), is_made, "{}", decision.reason());
-        let trees = [&much, &little].map(|solver| solver.solve(Bfs::from(search)).unwrap());
+        assert_eq!(decision.reason().contains("not at hand"), search < 3, "{}", decision.reason());
+        let trees = [&much, &little].map(|solver| solver.solve(Bfs::from(source)).unwrap());
         assert_eq!(trees[0].distances(), trees[1].distances());
         assert_eq!(trees[0].predecessors(), trees[1].predecessors());
         assert_eq!((much.graph().has_transpose(), little.graph().has_transpose()), (search >= 3, false));

@@ -119,10 +119,14 @@ impl Bfs {
     ) -> Result<SearchOutcome> {
         let graph = &*solver.graph;
         let start = Instant::now();
-        if self.count_paths || arcs_by_head != ArcsByHead::NotMade {
-            team.install(|| graph.transpose())?;
-        } else if algorithm.needs_transpose && !graph.has_transpose() {
-            solver.facts.without_arcs_by_head.fetch_add(1, Relaxed);
+        let wants_arcs_by_head = self.count_paths || arcs_by_head != ArcsByHead::NotMade;
+        let made = if wants_arcs_by_head { team.install(|| graph.transpose()).map(drop) } else { Ok(()) };
+        match made {
+            // The search does without them, and so do some more.
+            Err(Error::OutOfMemory { .. }) if arcs_by_head == ArcsByHead::Worth && !self.count_paths => {
+                solver.facts.without_arcs_by_head.store(0, Relaxed);
+            }
+            made => made?,
         }
         let metric = algorithm.needs_metric.then(|| solver.unweighted_metric()).transpose()?;
         report.seconds.prepare = start.elapsed().as_secs_f64();
@@ -139,6 +143,10 @@ impl Bfs {
         };
         let outcome = algorithm.solve(&task, !self.distances_only)?;
         report.seconds.solve = start.elapsed().as_secs_f64();
+        let is_wide = outcome.statistics.iter().any(|&(counter, levels)| counter == "top_down_levels" && levels > 0);
+        if is_wide && !graph.has_transpose() {
+            solver.facts.without_arcs_by_head.fetch_add(1, Relaxed);
+        }
         report.statistics = outcome.statistics;
         Ok(SearchOutcome { levels: outcome.levels, predecessors: outcome.predecessors, report })
     }

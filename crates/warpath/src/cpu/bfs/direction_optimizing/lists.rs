@@ -3,22 +3,22 @@
 //! A thread takes its share of the frontier, and what it finds is its part of the next one. Threads meet once a level: lists take turns, so that nobody writes to one that another
 //! still reads. How many arcs a frontier has is reckoned from those of the frontier before.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 
 use super::super::expand::Noted;
 use super::{BfsTask, End, Round, WideEnd, Wideness};
 use crate::cpu::Worker;
 use crate::graph::VertexId;
-use crate::{Result, memory};
+use crate::{Error, Result, memory};
 
 /// Two lists of each worker, which take turns.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     lists: [Vec<RwLock<Vec<VertexId>>>; 2],
     rounds: [Round; 3],
-    /// A worker had no memory for what it might find.
-    short_of_memory: AtomicBool,
+    /// The bytes that a worker could not get for what it might find; else 0.
+    lacks: AtomicU64,
 }
 
 /// The state of a search when the gear begins.
@@ -36,12 +36,15 @@ impl Lists {
     /// Has lists for so many workers.
     pub(super) fn make(&mut self, workers: usize) {
         self.lists.iter_mut().for_each(|lists| lists.resize_with(workers, RwLock::default));
-        *self.short_of_memory.get_mut() = false;
+        *self.lacks.get_mut() = 0;
     }
 
-    /// Whether the gear ended for want of memory.
-    pub(super) fn are_short_of_memory(&self) -> bool {
-        self.short_of_memory.load(Relaxed)
+    /// The error with which the gear was interrupted.
+    pub(super) fn error(&self) -> Error {
+        match self.lacks.load(Relaxed) {
+            0 => Error::Interrupted,
+            bytes => memory::refused("a list of vertices", bytes),
+        }
     }
 
     /// Adds the frontier that the gear has left, or the one before it, to `to`.
@@ -88,12 +91,15 @@ impl Lists {
             found.clear();
             let mut expand = |list: &[VertexId]| {
                 let arcs = list.iter().map(|&u| graph.row(u).len()).sum::<usize>();
-                if memory::grow("a list of vertices", &mut found, arcs + 1).is_err() {
-                    self.short_of_memory.store(true, Relaxed);
+                let before = found.len();
+                // A worker finds a vertex once.
+                let room = arcs.min(graph.vertices() - before) + 1;
+                if memory::grow("a list of vertices", &mut found, room).is_err() {
+                    self.lacks.store(memory::bytes_of::<VertexId>(room), Relaxed);
+                    round.interrupted.store(true, Relaxed);
                     return;
                 }
-                let before = found.len();
-                // SAFETY: there is room for the heads of all arcs of the list, and one more. The list has vertices of the frontier.
+                // SAFETY: there is room for the heads of all arcs of the list, or for all vertices that are not in it, and one more. The list has vertices of the frontier.
                 unsafe {
                     let count = start.noted.expand::<true>(graph, list, at.level, found.as_mut_ptr().add(before));
                     found.set_len(before + count);
@@ -123,7 +129,7 @@ impl Lists {
             let arcs = (at.arcs_before as f64 * discovered as f64 / vertices as f64) as usize;
             vertices = discovered;
             at.parity = 1 - at.parity;
-            if round.interrupted.load(Relaxed) || self.are_short_of_memory() {
+            if round.interrupted.load(Relaxed) {
                 at.end = End::Interrupted;
                 return at;
             }

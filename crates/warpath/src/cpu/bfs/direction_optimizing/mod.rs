@@ -11,7 +11,7 @@
 //! lists of vertices together ([`lists`]), where a level is a small part of the graph: hundreds of levels, as in meshes. When it is *wide*
 //! all threads run level after level together, meeting at a barrier, and everything is a bitmap: the frontier, and
 //! which vertices are settled (have their level, or can't get one). Queue and bitmap are converted only on the way in
-//! and out, and no gear has an atomic read-modify-write per arc:
+//! and out. No gear has an atomic read-modify-write for each arc, but for predecessors in directed graphs:
 //!
 //! - *Top-down* stores a 1 into the byte of every neighbour, seen or not: no test, no branch, and two threads that
 //!   write the same byte write the same value. A pass over the bytes then keeps those that were not settled, 64 to a
@@ -44,7 +44,7 @@ use crate::algorithms::{AlgorithmInfo, Parameter, Statistics, Unset, Values, Wor
 use crate::cpu::Worker;
 use crate::graph::{Csr, DistanceKey, VertexId};
 use crate::problems::Problem;
-use crate::{Error, Result, memory};
+use crate::{Result, memory};
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
@@ -66,7 +66,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             },
             Parameter {
                 name: "narrow",
-                summary: "arcs out of a frontier that one thread does alone",
+                summary: "arcs out of a frontier that one of several threads does alone, if it is no bitmap",
                 values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| format!("{NARROW} for each thread"))),
             },
             Parameter {
@@ -76,7 +76,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
                     &Values::AtLeast(0.0),
                     Unset::InWords(|| {
                         format!(
-                            "the greater of {WIDE} and 1/{WIDE_SHARE} of the vertices; 1/{GROWN_SHARE} of these if the level before had less than 1/{GROWN} as many"
+                            "{WIDE} or 1/{WIDE_SHARE} of the vertices, whichever is more; {WIDE} or 1/{GROWN_SHARE} if the level before had less than 1/{GROWN} as many"
                         )
                     }),
                 ),
@@ -215,7 +215,7 @@ impl DirectionOptimizing {
         };
         // A thread that has nobody to share with is as quick with its queue.
         let threads = task.team.threads();
-        let narrow_arcs = if threads == 1 { wide.arcs } else { asked("narrow", NARROW * threads).min(wide.if_grown) };
+        let narrow_arcs = if threads == 1 { wide.arcs } else { asked("narrow", NARROW * threads).min(wide.arcs) };
         let mut arcs_before = 0;
         loop {
             let arcs = arcs_of(graph, self.queue.frontier(), [narrow_arcs, wide.if_grown]);
@@ -242,7 +242,9 @@ impl DirectionOptimizing {
                 let start = Start { task, noted, level, frontier, least_arcs: narrow_arcs / 2, wide };
                 let end = on_team(&|worker: &Worker<'_>| self.lists.run(worker, &start));
                 self.before.clear();
-                if end.level == level + 1 {
+                if noted.predecessors.is_none() || !noted.undirected {
+                    // Nobody will ask for it.
+                } else if end.level == level + 1 {
                     memory::grow("a list of vertices", &mut self.before, self.queue.frontier().len())?;
                     self.before.extend_from_slice(self.queue.frontier());
                 } else {
@@ -273,7 +275,7 @@ impl DirectionOptimizing {
             (level, arcs_before) = (end.level, end.arcs_before);
             counters.iter_mut().zip(end.counters).for_each(|(sum, more)| *sum += more);
             if end.end == End::Interrupted {
-                return Err(if self.lists.are_short_of_memory() { short_of_memory(graph) } else { Error::Interrupted });
+                return Err(self.lists.error());
             }
         }
     }
@@ -283,15 +285,6 @@ impl DirectionOptimizing {
     /// The level before the frontier's.
     fn before(&self) -> &[VertexId] {
         if self.queue.before().is_empty() { &self.before } else { self.queue.before() }
-    }
-}
-
-/// The error of lists that could not grow.
-fn short_of_memory(graph: &Csr) -> Error {
-    Error::OutOfMemory {
-        what: "a list of vertices".into(),
-        needed: size_of::<VertexId>() as u64 * graph.vertices() as u64,
-        available: crate::available_memory(),
     }
 }
 
@@ -317,7 +310,7 @@ fn arcs_of(graph: &Csr, frontier: &[VertexId], [some, many]: [usize; 2]) -> usiz
     let arcs_of_every = |step| frontier.iter().step_by(step).map(|&u| graph.row(u).len()).sum::<usize>();
     let step = frontier.len().div_ceil(SAMPLES).max(1);
     let estimate = arcs_of_every(step).saturating_mul(step);
-    let is_certain = step == 1 || estimate <= some / 2 || estimate > 2 * some && estimate <= many / 2;
+    let is_certain = step == 1 || estimate <= some.min(many) / 2 || estimate > 2 * some && estimate <= many / 2;
     if is_certain { estimate } else { arcs_of_every(1) }
 }
 
@@ -343,7 +336,7 @@ struct Round {
     discovered: AtomicUsize,
     /// Vertices without arcs that were found.
     isolated: AtomicUsize,
-    /// Arcs out of the new frontier, or more than enough of them.
+    /// Arcs out of the new frontier, or more than enough of them; in lists those out of the old one.
     arcs: AtomicUsize,
     interrupted: AtomicBool,
 }
@@ -415,7 +408,8 @@ impl Wide {
                 have_one |= u64::from(bits.fold(0, |all, bit| all | bit)) << (8 * part);
             }
             let all = self.settled[word].fetch_or(have_one, Relaxed) | have_one;
-            count += all.count_ones() as usize;
+            // Bits past the end are set.
+            count += all.count_ones() as usize - (64 - levels.len());
         }
         self.settled_count.fetch_add(count, Relaxed);
     }
@@ -472,7 +466,8 @@ impl Wide {
             } else {
                 bottom_up = frontier_arcs as f64 * alpha > graph.arcs().saturating_sub(explored) as f64;
             }
-            if !bottom_up && frontier_arcs <= entry.narrow_arcs {
+            // There is at least one level.
+            if at.level > entry.level && !bottom_up && frontier_arcs <= entry.narrow_arcs {
                 at.end = End::Narrow;
                 break;
             }
