@@ -152,9 +152,8 @@ impl BitMatrix {
         &mut self.lines
     }
 
-    /// All bits as words of 32, row after row, to be written: as devices have them. Bits beyond the last column have to stay 0.
+    /// All bits as words of 32, row after row, to be written: as devices have them, on hosts whose numbers begin with the lower half, as those of all devices do. Bits beyond the last column have to stay 0.
     pub(crate) fn all_words_mut(&mut self) -> &mut [u32] {
-        debug_assert!(cfg!(target_endian = "little"), "the lower half of a word comes first");
         bytemuck::cast_slice_mut(&mut self.lines)
     }
 

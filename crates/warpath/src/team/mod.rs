@@ -194,6 +194,28 @@ impl Worker<'_> {
     }
 }
 
+/// The first workers of a team, who meet without the others.
+#[derive(Debug)]
+pub(crate) struct SmallerTeam {
+    barrier: Barrier,
+    count: usize,
+}
+
+impl SmallerTeam {
+    /// One of so many workers.
+    pub(crate) fn of(count: usize) -> Self {
+        SmallerTeam { barrier: Barrier::new(count), count }
+    }
+
+    /// Has a worker of the larger team do its part of the work, if it is one of the first; all of these have to come.
+    pub(crate) fn run<R>(&self, worker: &Worker<'_>, work: impl FnOnce(&Worker<'_>) -> R) -> Option<R> {
+        (worker.index < self.count).then(|| {
+            let _release = ReleaseOnPanic::of(&self.barrier);
+            work(&Worker { index: worker.index, count: self.count, barrier: &self.barrier })
+        })
+    }
+}
+
 /// Moves the calling thread, worker `index` of `count`, to a processor of its own if it is not there, without tying the
 /// thread to that processor. Workers that are woken together can land on one processor and stay there for a whole
 /// solve, since from then on none of them sleeps.

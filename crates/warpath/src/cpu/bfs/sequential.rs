@@ -57,7 +57,7 @@ fn search(task: &BfsTask<'_>, levels: &mut [u32], predecessors: Option<&mut [Ver
     queue.restart(task.begin(levels));
     let noted = Noted {
         levels: u32::atomics(levels),
-        predecessors: predecessors.map(|predecessors| u32::atomics(predecessors)),
+        predecessors: predecessors.map(u32::atomics),
         undirected: !task.graph.is_directed(),
     };
     let (mut level, mut checked_at) = (0, 0);

@@ -28,6 +28,8 @@
 //! graphs it is the queue plus a little bookkeeping.
 //!
 //! Source: Beamer, Asanović, Patterson 2012, "Direction-Optimizing Breadth-First Search".
+//!
+//! *Invariants.* Levels are read as plain numbers only between the begin of a run and the first meeting, when nobody writes them.
 
 mod level;
 mod lists;
@@ -35,7 +37,7 @@ mod lists;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use level::{Level, ones};
-use lists::{Lists, Start};
+use lists::{Lists, ROOT_OF_ARCS, Start, workers_for};
 
 use super::expand::Noted;
 use super::sequential::{Queue, all_settled};
@@ -44,6 +46,7 @@ use crate::algorithms::{AlgorithmInfo, Parameter, Statistics, Unset, Values, Wor
 use crate::cpu::Worker;
 use crate::graph::{Csr, DistanceKey, VertexId};
 use crate::problems::Problem;
+use crate::team::SmallerTeam;
 use crate::{Result, memory};
 
 /// This algorithm's line in the table.
@@ -67,7 +70,7 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
             Parameter {
                 name: "narrow",
                 summary: "arcs out of a frontier that one of several threads does alone, if it is no bitmap",
-                values: Values::Or(&Values::AtLeast(0.0), Unset::InWords(|| format!("{NARROW} for each thread"))),
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(NARROW as f64)),
             },
             Parameter {
                 name: "wide",
@@ -115,8 +118,8 @@ fn seconds(work: &Workload<'_>) -> f64 {
 
 const ALPHA: f64 = 15.0;
 const BETA: f64 = 18.0;
-/// One thread alone does a frontier of up to so many arcs, for each thread: the more these are, the longer it takes them to meet.
-const NARROW: usize = 256;
+/// One thread alone does a frontier of up to so many arcs: from there on two are quicker.
+const NARROW: usize = (2 * ROOT_OF_ARCS).pow(2);
 /// A frontier of more arcs than this, and than 1/`WIDE_SHARE` of the vertices, is a bitmap.
 const WIDE: usize = 8192;
 const WIDE_SHARE: usize = 4;
@@ -165,6 +168,13 @@ pub(super) struct WideEnd {
     counters: [u64; 4],
 }
 
+impl WideEnd {
+    /// Before the first level after this one.
+    fn at(level: u32) -> Self {
+        WideEnd { level, parity: 0, end: End::Done, arcs_before: 0, counters: [0; 4] }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// Nothing left to do.
@@ -205,7 +215,7 @@ impl DirectionOptimizing {
         self.before.clear();
         let noted = Noted {
             levels: u32::atomics(levels),
-            predecessors: predecessors.map(|predecessors| u32::atomics(predecessors)),
+            predecessors: predecessors.map(u32::atomics),
             undirected: !task.graph.is_directed(),
         };
         let asked = |name, usual| task.parameters.get(name).map_or(usual, |arcs| arcs as usize);
@@ -215,7 +225,7 @@ impl DirectionOptimizing {
         };
         // A thread that has nobody to share with is as quick with its queue.
         let threads = task.team.threads();
-        let narrow_arcs = if threads == 1 { wide.arcs } else { asked("narrow", NARROW * threads).min(wide.arcs) };
+        let narrow_arcs = if threads == 1 { wide.arcs } else { asked("narrow", NARROW).min(wide.arcs) };
         let mut arcs_before = 0;
         loop {
             let arcs = arcs_of(graph, self.queue.frontier(), [narrow_arcs, wide.if_grown]);
@@ -237,10 +247,13 @@ impl DirectionOptimizing {
             }
             let frontier = self.queue.frontier();
             let end = if !is_wide {
-                self.lists.make(threads);
+                let workers = workers_for(arcs, threads);
+                self.lists.make(workers);
                 // What is a little less is worth staying for.
-                let start = Start { task, noted, level, frontier, least_arcs: narrow_arcs / 2, wide };
-                let end = on_team(&|worker: &Worker<'_>| self.lists.run(worker, &start));
+                let start = Start { task, noted, level, frontier, least_arcs: narrow_arcs / 2, wide, threads };
+                let team = SmallerTeam::of(workers);
+                let run = |worker: &Worker<'_>| team.run(worker, |worker| self.lists.run(worker, &start));
+                let end = on_team(&|worker: &Worker<'_>| run(worker).unwrap_or(WideEnd::at(level)));
                 self.before.clear();
                 if noted.predecessors.is_none() || !noted.undirected {
                     // Nobody will ask for it.
@@ -440,7 +453,7 @@ impl Wide {
         let mut frontier_vertices = entry.frontier.len();
         let mut frontier_arcs = entry.frontier.iter().map(|&u| graph.row(u).len()).sum::<usize>();
         let mut unsettled_targets = task.targets.to_vec();
-        let mut at = WideEnd { level: entry.level, parity: 0, end: End::Done, arcs_before: 0, counters: [0; 4] };
+        let mut at = WideEnd::at(entry.level);
         let mut bottom_up = false;
         worker.barrier();
         let mut settled = self.settled_count.load(Relaxed);
