@@ -178,6 +178,10 @@ trait Generator {
     fn scratch_of_share(&self, _count: usize) -> u64 {
         self.scratch()
     }
+    /// The most edges of one of `count` shares that are drawn at once, if edges come with lengths.
+    fn edges_of_share(&self, _count: usize) -> u64 {
+        self.edges()
+    }
 }
 
 /// One of several shares.

@@ -71,7 +71,7 @@ impl Recipe {
     }
 
     /// Prepares the drawing of one of `count` shares, with the parts that are in it; together the shares are the edges of the graph. `rgg` takes the memory of a share for its points,
-    /// and looks at all of them: O(vertices). `crawl` and `roads` prepare what they prepare for all shares.
+    /// and looks at all of them: O(vertices). `roads` chooses all streets, and draws those of a share. `crawl` prepares what it prepares for all shares.
     ///
     /// ```
     /// use warpath::generate::Recipe;
@@ -109,7 +109,8 @@ impl Recipe {
     pub fn bytes_of_share(&self, count: usize) -> u64 {
         const BYTES_PER_EDGE: u64 = size_of::<(VertexId, VertexId, u32)>() as u64;
         let generator = self.shape.generator();
-        let edges = if generator.has_lengths() { generator.edges().saturating_mul(BYTES_PER_EDGE) } else { 0 };
+        let edges =
+            if generator.has_lengths() { generator.edges_of_share(count).saturating_mul(BYTES_PER_EDGE) } else { 0 };
         generator.scratch_of_share(count).saturating_add(edges)
     }
 

@@ -30,9 +30,11 @@
 //!
 //! Source: textbook (J. Kruskal, On the shortest spanning subtree of a graph, 1956, for edges in random order).
 
+use std::ops::Range;
+
 use super::random::{Permutation, Stream};
 use super::spec::Options;
-use super::{Edges, Generator, GeneratorInfo, OptionInfo, purpose};
+use super::{Edges, Generator, GeneratorInfo, OptionInfo, Share, purpose};
 use crate::graph::{Coordinates, EdgeList, VertexId};
 use crate::{Result, memory};
 
@@ -157,8 +159,8 @@ impl Roads {
         (junction % columns * CELL + moved(random), junction / columns * CELL + moved(random >> 32))
     }
 
-    /// Visits all streets that are built, in the order of their vertices.
-    fn each_street(&self, seed: u64, mut visit: impl FnMut(Street)) -> Result<()> {
+    /// Visits the streets that are built from these junctions on, in the order of their vertices.
+    fn each_street(&self, seed: u64, junctions: Range<u64>, mut visit: impl FnMut(Street)) -> Result<()> {
         let streets = self.streets(seed)?;
         let built = self.edges - 2 * self.dead_ends();
         // Dead ends are spread evenly over the streets, in the order of these.
@@ -166,14 +168,15 @@ impl Roads {
             |street: u64| (u128::from(street) * u128::from(self.dead_ends()) / u128::from(built.max(1))) as u64;
         let is_built = |&(place, _): &(u64, u64)| streets[place as usize] != 0;
         let mut ids = memory::with_capacity("the ids of junctions", self.junctions() as usize)?;
-        let mut street = 0;
+        let (mut street, mut first) = (0, 0);
         for junction in 0..self.junctions() {
+            first = if junction == junctions.start { street } else { first };
             ids.push((junction + 2 * before(street)) as VertexId);
             street += self.places_of(junction).filter(is_built).count() as u64;
         }
         let lengths = Stream::new(seed, purpose::LENGTHS);
-        let mut street = 0;
-        for junction in 0..self.junctions() {
+        let mut street = first;
+        for junction in junctions {
             let mut next = ids[junction as usize];
             for (_, other) in self.places_of(junction).filter(is_built) {
                 let dead_end = (before(street + 1) > before(street)).then(|| {
@@ -222,7 +225,7 @@ impl Generator for Roads {
         // A town without streets has one junction.
         let first = Some(in_cells(self.point(seed, 0)));
         let mut places = memory::filled("the coordinates of vertices", self.vertices as usize, first)?;
-        self.each_street(seed, |street| {
+        self.each_street(seed, 0..self.junctions(), |street| {
             let ends = [street.from, street.to].map(|junction| in_cells(self.point(seed, junction.0)));
             places[street.from.1 as usize] = Some(ends[0]);
             places[street.to.1 as usize] = Some(ends[1]);
@@ -239,11 +242,31 @@ impl Generator for Roads {
     }
 
     fn draw(&self, seed: u64) -> Result<Edges> {
+        self.draw_from(seed, 0..self.junctions(), self.edges as usize)
+    }
+
+    /// All streets are chosen, and a share of them is drawn.
+    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<Edges>> {
+        let start = |index: usize| (u128::from(self.junctions()) * index as u128 / count as u128) as u64;
+        let junctions = start(index)..start(index + 1);
+        // At most two streets of a junction, each with three edges.
+        let most = (junctions.end - junctions.start).saturating_mul(6).min(self.edges);
+        self.draw_from(seed, junctions, most as usize).map(Some)
+    }
+
+    fn edges_of_share(&self, count: usize) -> u64 {
+        self.junctions().div_ceil(count as u64).saturating_mul(6).min(self.edges)
+    }
+}
+
+impl Roads {
+    /// The edges, at most so many, of the streets from these junctions on.
+    fn draw_from(&self, seed: u64, junctions: Range<u64>, most: usize) -> Result<Edges> {
         let mut list = EdgeList {
-            edges: memory::with_capacity("the edges", self.edges as usize)?,
-            weights: memory::with_capacity("the lengths of edges", self.edges as usize)?,
+            edges: memory::with_capacity("the edges", most)?,
+            weights: memory::with_capacity("the lengths of edges", most)?,
         };
-        self.each_street(seed, |street| {
+        self.each_street(seed, junctions, |street| {
             let ((here, from), (there, to)) = (street.from, street.to);
             let (here, there) = (self.point(seed, here), self.point(seed, there));
             let (dx, dy) = (here.0.abs_diff(there.0), here.1.abs_diff(there.1));
