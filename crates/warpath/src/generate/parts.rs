@@ -53,7 +53,7 @@ impl Recipe {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidRequest`](crate::Error::InvalidRequest) says what is wrong with it.
+    /// [`Error::InvalidRequest`] says what is wrong with it.
     pub fn beyond_one_machine(text: &str) -> Result<Self> {
         const MOST_VERTICES: u64 = 1 << 48;
         let recipe = Recipe::parse(text, MOST_VERTICES)?;
@@ -65,7 +65,7 @@ impl Recipe {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`Error::OutOfMemory`].
     pub fn in_parts(&self) -> Result<EdgeParts> {
         self.share(0, 1)
     }
@@ -86,7 +86,7 @@ impl Recipe {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory), and [`Error::InvalidRequest`](crate::Error::InvalidRequest) if `index` is not below `count`.
+    /// [`Error::OutOfMemory`], and [`Error::InvalidRequest`] if `index` is not below `count`.
     pub fn share(&self, index: usize, count: usize) -> Result<EdgeParts> {
         if index >= count {
             return Err(Error::invalid(format!("there is no share {index} of {count}")));
@@ -139,7 +139,7 @@ impl EdgeParts {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory).
+    /// [`Error::OutOfMemory`].
     pub fn draw(&self, part: usize) -> Result<DrawnEdges> {
         let part = self.first + part * self.step;
         let wide = |&(u, v): &(VertexId, VertexId)| (u64::from(u), u64::from(v));
