@@ -150,7 +150,7 @@ impl Lists {
             let workers = workers_for(arcs, start.threads);
             let are_others = 2 * workers <= worker.count || workers >= 2 * worker.count;
             if arcs < start.least_arcs || start.wide.has(arcs, at.arcs_before) || are_others {
-                at.end = End::Narrow;
+                at.end = End::Other;
                 return at;
             }
         }

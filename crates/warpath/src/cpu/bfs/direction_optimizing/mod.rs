@@ -7,8 +7,8 @@
 //! level.
 //!
 //! The search has three gears. While the frontier is *narrow* it runs on one thread as the queue of
-//! [`sequential`](super::sequential): sharing out a few hundred vertices costs more than doing them. In the *middle* all threads go through
-//! lists of vertices together ([`lists`]), where a level is a small part of the graph: hundreds of levels, as in meshes. When it is *wide*
+//! [`sequential`](super::sequential): sharing out a few hundred vertices costs more than doing them. In the *middle*, where a level is a small part of the graph
+//! and there are hundreds, as in meshes, as many threads as a level is worth go through lists of vertices together ([`lists`]). When it is *wide*
 //! all threads run level after level together, meeting at a barrier, and everything is a bitmap: the frontier, and
 //! which vertices are settled (have their level, or can't get one). Queue and bitmap are converted only on the way in
 //! and out. No gear has an atomic read-modify-write for each arc, but for predecessors in directed graphs:
@@ -179,8 +179,8 @@ impl WideEnd {
 enum End {
     /// Nothing left to do.
     Done,
-    /// The frontier may be one for another gear.
-    Narrow,
+    /// Another gear may suit the frontier better.
+    Other,
     Interrupted,
 }
 
@@ -315,8 +315,8 @@ impl Wideness {
     }
 }
 
-/// How many arcs lead out of this frontier. They are counted only where a sample of its vertices
-/// has more than the first of these bounds, and the two are far apart: there may be thousands of levels.
+/// How many arcs lead out of this frontier: reckoned from a sample of its vertices where that is far from both bounds, and counted where it is near one of them. There
+/// may be thousands of levels.
 #[inline]
 fn arcs_of(graph: &Csr, frontier: &[VertexId], [some, many]: [usize; 2]) -> usize {
     const SAMPLES: usize = 256;
@@ -481,7 +481,7 @@ impl Wide {
             }
             // There is at least one level.
             if at.level > entry.level && !bottom_up && frontier_arcs <= entry.narrow_arcs {
-                at.end = End::Narrow;
+                at.end = End::Other;
                 break;
             }
             at.level += 1;
