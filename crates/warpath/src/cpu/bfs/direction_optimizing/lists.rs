@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
 
 use super::super::expand::Noted;
-use super::{BfsTask, End, Round, WideEnd, Wideness};
+use super::{BfsTask, End, GearEnd, Round, Wideness};
 use crate::cpu::Worker;
 use crate::graph::VertexId;
 use crate::{Error, Result, memory};
@@ -72,13 +72,13 @@ impl Lists {
     }
 
     /// Runs level after level on one worker of a team, while the others do the same.
-    pub(super) fn run(&self, worker: &Worker<'_>, start: &Start<'_>) -> WideEnd {
+    pub(super) fn run(&self, worker: &Worker<'_>, start: &Start<'_>) -> GearEnd {
         let task = start.task;
         let graph = task.graph.csr();
         if worker.index == 0 {
             self.rounds.iter().for_each(Round::empty);
         }
-        let mut at = WideEnd::at(start.level);
+        let mut at = GearEnd::at(start.level);
         let (mut vertices, mut is_first) = (start.frontier.len(), true);
         let mut unsettled_targets = task.targets.to_vec();
         worker.barrier();

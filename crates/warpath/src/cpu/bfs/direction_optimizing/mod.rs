@@ -158,7 +158,7 @@ pub(super) struct DirectionOptimizing {
 
 /// How a gear of all threads ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct WideEnd {
+pub(super) struct GearEnd {
     level: u32,
     /// Which of the two bitmaps, or lists, holds the frontier.
     parity: usize,
@@ -168,10 +168,10 @@ pub(super) struct WideEnd {
     counters: [u64; 4],
 }
 
-impl WideEnd {
+impl GearEnd {
     /// Before the first level after this one.
     fn at(level: u32) -> Self {
-        WideEnd { level, parity: 0, end: End::Done, arcs_before: 0, counters: [0; 4] }
+        GearEnd { level, parity: 0, end: End::Done, arcs_before: 0, counters: [0; 4] }
     }
 }
 
@@ -203,7 +203,7 @@ impl DirectionOptimizing {
         task: &BfsTask<'_>,
         levels: &mut [u32],
         predecessors: Option<&mut [VertexId]>,
-        on_team: impl Fn(&(dyn Fn(&Worker<'_>) -> WideEnd + Sync)) -> WideEnd,
+        on_team: impl Fn(&(dyn Fn(&Worker<'_>) -> GearEnd + Sync)) -> GearEnd,
     ) -> Result<[u64; 4]> {
         const LEVELS_BETWEEN_CHECKS: u64 = 64;
         let graph = task.graph.csr();
@@ -253,7 +253,7 @@ impl DirectionOptimizing {
                 let start = Start { task, noted, level, frontier, least_arcs: narrow_arcs / 2, wide, threads };
                 let team = SmallerTeam::of(workers);
                 let run = |worker: &Worker<'_>| team.run(worker, |worker| self.lists.run(worker, &start));
-                let end = on_team(&|worker: &Worker<'_>| run(worker).unwrap_or(WideEnd::at(level)));
+                let end = on_team(&|worker: &Worker<'_>| run(worker).unwrap_or(GearEnd::at(level)));
                 self.before.clear();
                 if noted.predecessors.is_none() || !noted.undirected {
                     // Nobody will ask for it.
@@ -436,7 +436,7 @@ impl Wide {
 
     /// Runs level after level on one worker of a team, while the others do the same, until the frontier is narrow
     /// again.
-    fn run(&self, worker: &Worker<'_>, entry: &Entry<'_>) -> WideEnd {
+    fn run(&self, worker: &Worker<'_>, entry: &Entry<'_>) -> GearEnd {
         let (task, Noted { levels, predecessors, .. }) = (entry.task, entry.noted);
         let (graph, vertices) = (task.graph.csr(), task.graph.vertices());
         let alpha = task.parameters.get("alpha").unwrap_or(ALPHA);
@@ -453,7 +453,7 @@ impl Wide {
         let mut frontier_vertices = entry.frontier.len();
         let mut frontier_arcs = entry.frontier.iter().map(|&u| graph.row(u).len()).sum::<usize>();
         let mut unsettled_targets = task.targets.to_vec();
-        let mut at = WideEnd::at(entry.level);
+        let mut at = GearEnd::at(entry.level);
         let mut bottom_up = false;
         worker.barrier();
         let mut settled = self.settled_count.load(Relaxed);
