@@ -288,15 +288,27 @@ impl<'g> Source<'g> {
 
     /// The arcs that this rank draws or reads, with weights of a kind, in batches: from anywhere to anywhere where they are drawn, its own rows where they
     /// are read.
-    pub(crate) fn arcs_of(&self, world: &World, partition: &Partition, weights: WeightKind) -> Result<ArcsOf<'_>> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] if a generator has no memory to prepare, on all ranks if on any.
+    pub(crate) fn arcs_of(&self, world: &World, partition: &Partition, weights: WeightKind) -> Outcome<ArcsOf<'_>> {
         let origin = match self.weights {
-            Weighting::Random(range, seed) => Origin::Random(ArcWeights::new(range, seed, self.is_stored_directed())?),
+            Weighting::Random(range, seed) => {
+                let weights = ArcWeights::new(range, seed, self.is_stored_directed());
+                Origin::Random(world.agree(weights)?)
+            }
             _ => Origin::Arcs,
         };
         let with_weights = weights != WeightKind::Unit && self.weights == Weighting::AsStored;
         let form = match &self.form {
             Form::Generated(recipe) => {
-                ArcsFrom::Parts { parts: recipe.share(world.rank(), world.ranks())?, directed: recipe.is_directed() }
+                let share = world.agree(recipe.share(world.rank(), world.ranks()))?;
+                let parts = match share.tally() {
+                    None => share,
+                    Some(tally) => share.knowing(world.agree(world.sum_before(tally))?, world.total(tally)),
+                };
+                ArcsFrom::Parts { parts, directed: recipe.is_directed() }
             }
             Form::Stored(file) => ArcsFrom::File { file, with_weights },
             Form::InMemory(graph) => ArcsFrom::Graph(graph),

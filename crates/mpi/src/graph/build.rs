@@ -30,7 +30,7 @@ impl<W: Weight> PartOfGraph<W> {
     /// [`Error::OutOfMemory`], [`Error::Input`] and [`Error::Io`], on all ranks if on any.
     pub fn load(world: &World, source: &Source<'_>, parts: Parts) -> Outcome<Self> {
         let home = source.partition(world)?;
-        let mut arcs_of = world.agree(source.arcs_of(world, &home, W::KIND))?;
+        let mut arcs_of = source.arcs_of(world, &home, W::KIND)?;
         let deal = Deal::of(world, &mut arcs_of, parts, &home)?;
         let partition = deal.places();
         let owned = partition.range(world.rank());

@@ -78,7 +78,7 @@ fn files_are_those_of_one_machine() {
     compare(folder.path(), 3, &random, "csv");
     let several = [
         "bfs",
-        "crawl:800",
+        "crawl:800,reciprocity=0.5",
         "--source",
         "700",
         "--source",

@@ -79,6 +79,7 @@ pub(crate) fn as_rank() {
         "rgg:8",
         "scale-free:700,weights=1..9",
         "crawl:700",
+        "crawl:30000,arcs=60000,reciprocity=0.5",
         "roads:700",
         "dense:40",
     ] {

@@ -51,9 +51,12 @@ use rayon::prelude::*;
 use super::powers::{power, unit};
 use super::random::{Permutation, Stream};
 use super::spec::Options;
-use super::{Edges, Generator, GeneratorInfo, OptionInfo, purpose};
+use super::{Counted, DrawnShare, Edges, Generator, GeneratorInfo, OptionInfo, Share, purpose};
 use crate::graph::{EdgeList, Unit, VertexId};
 use crate::{Result, memory};
+use replies::Replies;
+
+mod replies;
 
 pub(super) const INFO: GeneratorInfo = GeneratorInfo {
     name: "crawl",
@@ -139,6 +142,10 @@ impl Crawl {
     fn links(&self) -> u64 {
         self.arcs - self.replies
     }
+
+    fn parts(&self) -> u64 {
+        self.vertices.div_ceil(VERTICES_PER_PART)
+    }
 }
 
 impl Generator for Crawl {
@@ -151,9 +158,17 @@ impl Generator for Crawl {
     }
 
     fn scratch(&self) -> u64 {
-        const BYTES_PER_VERTEX: u64 = 28;
-        let rows = if self.replies > 0 { self.links().saturating_mul(size_of::<VertexId>() as u64) } else { 0 };
-        rows.saturating_add(self.vertices * BYTES_PER_VERTEX)
+        self.scratch_of_share(1)
+    }
+
+    fn scratch_of_share(&self, count: usize) -> u64 {
+        /// Its weight, degree and site.
+        const BYTES_PER_VERTEX: u64 = 20;
+        let prepared = self.vertices * BYTES_PER_VERTEX;
+        if self.replies == 0 {
+            return prepared;
+        }
+        prepared.saturating_add(replies::bytes(self.vertices, self.links()) / count as u64)
     }
 
     fn is_directed(&self) -> bool {
@@ -162,12 +177,12 @@ impl Generator for Crawl {
 
     fn draw(&self, seed: u64) -> Result<Edges> {
         let pages = Pages::new(self.clone(), seed)?;
-        let parts = self.vertices.div_ceil(VERTICES_PER_PART) as usize;
         if self.replies > 0 {
-            let answered = Answered::new(pages)?;
-            return Ok(Edges::by_part(parts, move |part| answered.part(part as u64)));
+            let replies = Replies::new(pages, 0..self.parts())?;
+            let all = replies.tally();
+            return Ok(replies.edges(0, all));
         }
-        Ok(Edges::by_part(parts, move |part| {
+        Ok(Edges::by_part(self.parts() as usize, move |part| {
             let range = pages.range(part as u64);
             let links: u64 = range.clone().map(|page| u64::from(pages.degrees[page as usize])).sum();
             let mut edges = memory::with_capacity("the edges of a part", links as usize)?;
@@ -178,6 +193,17 @@ impl Generator for Crawl {
             }
             Ok(EdgeList { weights: vec![Unit; edges.len()], edges })
         }))
+    }
+
+    /// With replies, a share has the links of consecutive pages; which of them are answered depends on how many can be in all shares.
+    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<DrawnShare>> {
+        if self.replies == 0 {
+            return Ok(None);
+        }
+        let start = |index: usize| (u128::from(self.parts()) * index as u128 / count as u128) as u64;
+        let replies = Replies::new(Pages::new(self.clone(), seed)?, start(index)..start(index + 1))?;
+        let tally = replies.tally();
+        Ok(Some(DrawnShare::Counted(Counted { tally, draw: Box::new(move |before, all| replies.edges(before, all)) })))
     }
 }
 
@@ -358,96 +384,6 @@ fn degrees(recipe: &Crawl, voices: &Permutation, seed: u64) -> Result<Vec<u32>> 
         }
     }
     Ok(degrees)
-}
-
-/// Pages, their links, and which of these are answered: evenly spread ones of those that can be.
-struct Answered {
-    pages: Pages,
-    offsets: Vec<u64>,
-    heads: Vec<VertexId>,
-    /// How many links before each part can be answered, and in the end how many there are.
-    before: Vec<u64>,
-}
-
-impl Answered {
-    fn new(pages: Pages) -> Result<Self> {
-        let mut offsets = memory::with_capacity("offsets of pages", pages.degrees.len() + 1)?;
-        offsets.push(0_u64);
-        let mut end = 0;
-        offsets.extend(pages.degrees.iter().map(|&degree| {
-            end += u64::from(degree);
-            end
-        }));
-        let mut heads: Vec<VertexId> = memory::zeroed("heads of links", end as usize)?;
-        let parts = pages.recipe.vertices.div_ceil(VERTICES_PER_PART);
-        let mut slots = Vec::new();
-        let mut rest = &mut heads[..];
-        for range in (0..parts).map(|part| pages.range(part)) {
-            let length = offsets[range.end as usize] - offsets[range.start as usize];
-            let (part, after) = rest.split_at_mut(length as usize);
-            slots.push((range, part));
-            rest = after;
-        }
-        slots.into_par_iter().try_for_each(|(range, mut slots)| {
-            let mut row = Vec::new();
-            for page in range {
-                pages.links_of(page, &mut row)?;
-                let (filled, after) = slots.split_at_mut(row.len());
-                filled.copy_from_slice(&row);
-                slots = after;
-            }
-            Ok::<_, crate::Error>(())
-        })?;
-        let mut answered = Answered { pages, offsets, heads, before: vec![0] };
-        let counts: Vec<u64> = (0..parts)
-            .into_par_iter()
-            .map(|part| {
-                answered.links(part).filter(|&(page, head)| answered.can_be_answered(page, head)).count() as u64
-            })
-            .collect();
-        let mut before = 0;
-        answered.before.extend(counts.into_iter().map(|count| {
-            before += count;
-            before
-        }));
-        Ok(answered)
-    }
-
-    fn row(&self, page: u64) -> &[VertexId] {
-        &self.heads[self.offsets[page as usize] as usize..self.offsets[page as usize + 1] as usize]
-    }
-
-    /// The links of the pages of a part.
-    fn links(&self, part: u64) -> impl Iterator<Item = (u64, VertexId)> {
-        self.pages.range(part).flat_map(move |page| self.row(page).iter().map(move |&head| (page, head)))
-    }
-
-    /// Whether the head of a link speaks, and does not link back by itself.
-    fn can_be_answered(&self, page: u64, head: VertexId) -> bool {
-        !self.pages.is_silent(head.into()) && self.row(head.into()).binary_search(&(page as VertexId)).is_err()
-    }
-
-    /// The links of a part, with their replies.
-    fn part(&self, part: u64) -> Result<EdgeList<Unit>> {
-        let can_be = self.before.last().copied().unwrap_or(0);
-        let wanted = self.pages.recipe.replies.min(can_be);
-        let chosen_of = |first: u64| (u128::from(first) * u128::from(wanted) / u128::from(can_be.max(1))) as u64;
-        let mut number = self.before[part as usize];
-        let replies = chosen_of(self.before[part as usize + 1]) - chosen_of(number);
-        let links = self.links(part).count();
-        let mut edges = memory::with_capacity("the edges of a part", links + replies as usize)?;
-        for (page, head) in self.links(part) {
-            let (tail, name) = (self.pages.name(page), self.pages.name(head.into()));
-            edges.push((tail, name));
-            if self.can_be_answered(page, head) {
-                if chosen_of(number + 1) > chosen_of(number) {
-                    edges.push((name, tail));
-                }
-                number += 1;
-            }
-        }
-        Ok(EdgeList { weights: vec![Unit; edges.len()], edges })
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 
 use super::random::Stream;
 use super::spec::Options;
-use super::{Edges, Generator, GeneratorInfo, OptionInfo, Share, purpose};
+use super::{DrawnShare, Edges, Generator, GeneratorInfo, OptionInfo, Share, purpose};
 use crate::graph::{Coordinates, EdgeList, Unit, VertexId};
 use crate::{Result, memory};
 
@@ -184,9 +184,9 @@ impl Generator for Geometric {
         self.edges_of(seed, 0..self.side())
     }
 
-    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<Edges>> {
+    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<DrawnShare>> {
         let start = |index: usize| (u128::from(self.side()) * index as u128 / count as u128) as u64;
-        self.edges_of(seed, start(index)..start(index + 1)).map(Some)
+        Ok(Some(DrawnShare::Ready(self.edges_of(seed, start(index)..start(index + 1))?)))
     }
 
     /// A row more than its own, and some more points than the mean.

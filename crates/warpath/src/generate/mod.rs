@@ -171,7 +171,7 @@ trait Generator {
     /// # Errors
     ///
     /// As [`Generator::draw`].
-    fn draw_share(&self, _seed: u64, _share: Share) -> Result<Option<Edges>> {
+    fn draw_share(&self, _seed: u64, _share: Share) -> Result<Option<DrawnShare>> {
         Ok(None)
     }
     /// Bytes of memory beside the edges of one of `count` shares.
@@ -189,6 +189,20 @@ trait Generator {
 struct Share {
     index: usize,
     count: usize,
+}
+
+/// The edges of a share.
+enum DrawnShare {
+    Ready(Edges),
+    Counted(Counted),
+}
+
+/// Edges of a share that depend on what other shares have counted.
+struct Counted {
+    /// What this share has counted.
+    tally: u64,
+    /// Prepares the edges, given what the shares before this one have counted, and what all have.
+    draw: Box<dyn FnOnce(u64, u64) -> Edges + Send>,
 }
 
 /// Draws the edges of a part.

@@ -1,6 +1,6 @@
 //! The edges of a generated graph in parts, for those who keep only some of its arcs each.
 
-use super::{Edges, Recipe, Shape, Share};
+use super::{Counted, DrawnShare, Edges, Recipe, Shape, Share};
 use crate::graph::VertexId;
 use crate::{Error, Result, memory};
 
@@ -26,6 +26,8 @@ enum Drawing {
     Edges(Edges),
     /// All arcs between so many vertices, a row in each part.
     Complete(u64),
+    /// What other shares have counted is not known yet.
+    Counted(Counted),
 }
 
 /// Edges of one part: pairs of vertices, both arcs of an undirected edge in one pair.
@@ -71,7 +73,8 @@ impl Recipe {
     }
 
     /// Prepares the drawing of one of `count` shares, with the parts that are in it; together the shares are the edges of the graph. `rgg` takes the memory of a share for its points,
-    /// and looks at all of them: O(vertices). `roads` chooses all streets, and draws those of a share. `crawl` prepares what it prepares for all shares.
+    /// and looks at all of them: O(vertices). `roads` chooses all streets, and draws those of a share. `crawl` prepares the degrees of all pages; where links are answered it draws the links of a share, of which all shares have to
+    /// know how many can be answered: [`EdgeParts::tally`].
     ///
     /// ```
     /// use warpath::generate::Recipe;
@@ -93,9 +96,13 @@ impl Recipe {
         }
         let generator = self.shape.generator();
         if count > 1
-            && let Some(edges) = generator.draw_share(self.seed, Share { index, count })?
+            && let Some(share) = generator.draw_share(self.seed, Share { index, count })?
         {
-            return Ok(EdgeParts { drawing: Drawing::Edges(edges), first: 0, step: 1 });
+            let drawing = match share {
+                DrawnShare::Ready(edges) => Drawing::Edges(edges),
+                DrawnShare::Counted(counted) => Drawing::Counted(counted),
+            };
+            return Ok(EdgeParts { drawing, first: 0, step: 1 });
         }
         let drawing = match &self.shape {
             Shape::Dense(_) => Drawing::Complete(self.vertices()),
@@ -121,6 +128,34 @@ impl Recipe {
 }
 
 impl EdgeParts {
+    /// What this share has counted, if the edges of each share depend on the counts of all of them. Such a share has no parts before
+    /// [`EdgeParts::knowing`] is called.
+    ///
+    /// ```
+    /// use warpath::generate::Recipe;
+    /// let recipe: Recipe = "crawl:20000,reciprocity=0.5".parse()?;
+    /// let (first, second) = (recipe.share(0, 2)?, recipe.share(1, 2)?);
+    /// let counts = [&first, &second].map(|share| share.tally().unwrap_or(0));
+    /// let second = second.knowing(counts[0], counts[0] + counts[1]);
+    /// assert!(first.count() == 0 && second.count() > 0 && second.tally().is_none());
+    /// # Ok::<(), warpath::Error>(())
+    /// ```
+    pub fn tally(&self) -> Option<u64> {
+        match &self.drawing {
+            Drawing::Counted(counted) => Some(counted.tally),
+            Drawing::Edges(_) | Drawing::Complete(_) => None,
+        }
+    }
+
+    /// The same share where the tallies of the shares before it add up to `before`, and those of all shares to `all`. Does nothing to a share without a tally. O(1).
+    #[must_use]
+    pub fn knowing(self, before: u64, all: u64) -> Self {
+        match self.drawing {
+            Drawing::Counted(counted) => EdgeParts { drawing: Drawing::Edges((counted.draw)(before, all)), ..self },
+            Drawing::Edges(_) | Drawing::Complete(_) => self,
+        }
+    }
+
     /// The number of parts.
     pub fn count(&self) -> usize {
         self.count_of_drawing().saturating_sub(self.first).div_ceil(self.step)
@@ -129,6 +164,7 @@ impl EdgeParts {
     fn count_of_drawing(&self) -> usize {
         match &self.drawing {
             Drawing::Complete(vertices) => *vertices as usize,
+            Drawing::Counted(_) => 0,
             Drawing::Edges(Edges::Parts { count, .. }) => *count,
             Drawing::Edges(Edges::Lengths(list)) => list.len().div_ceil(EDGES_PER_PART),
             Drawing::Edges(Edges::Rows(csr)) => csr.vertices(),
@@ -150,6 +186,7 @@ impl EdgeParts {
                 edges.extend((0..*vertices).filter(|&head| head != tail).map(|head| (tail, head)));
                 (edges, None)
             }
+            Drawing::Counted(_) => return Err(Error::invalid("the share does not know the tallies of other shares")),
             Drawing::Edges(Edges::Parts { draw_wide: Some(draw), .. }) => (draw(part)?, None),
             Drawing::Edges(Edges::Parts { draw, .. }) => {
                 (memory::listed("the edges of a part", draw(part)?.edges.iter().map(wide))?, None)
@@ -180,11 +217,16 @@ mod tests {
     fn the_parts_are_the_graph() {
         for specification in
             ["kron:9", "uniform:9", "grid:30x41", "rgg:9", "scale-free:900", "crawl:900", "roads:900", "dense:40"]
+                .into_iter()
+                .chain(["crawl:900,reciprocity=0.4", "crawl:50000,arcs=150000,silent=0.3,reciprocity=0.7,order=random"])
         {
             let recipe = Recipe::beyond_one_machine(specification).unwrap();
             let edges_of = |count: usize| {
                 let mut edges = Vec::new();
-                for parts in (0..count).map(|index| recipe.share(index, count).unwrap()) {
+                let shares: Vec<_> = (0..count).map(|index| recipe.share(index, count).unwrap()).collect();
+                let tallies: Vec<u64> = shares.iter().map(|share| share.tally().unwrap_or(0)).collect();
+                for (index, share) in shares.into_iter().enumerate() {
+                    let parts = share.knowing(tallies[..index].iter().sum(), tallies.iter().sum());
                     for part in 0..parts.count() {
                         let drawn = parts.draw(part).unwrap();
                         assert_eq!(drawn.lengths.is_some(), recipe.keeps_lengths(), "{specification}");

@@ -34,7 +34,7 @@ use std::ops::Range;
 
 use super::random::{Permutation, Stream};
 use super::spec::Options;
-use super::{Edges, Generator, GeneratorInfo, OptionInfo, Share, purpose};
+use super::{DrawnShare, Edges, Generator, GeneratorInfo, OptionInfo, Share, purpose};
 use crate::graph::{Coordinates, EdgeList, VertexId};
 use crate::{Result, memory};
 
@@ -246,12 +246,12 @@ impl Generator for Roads {
     }
 
     /// All streets are chosen, and a share of them is drawn.
-    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<Edges>> {
+    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<DrawnShare>> {
         let start = |index: usize| (u128::from(self.junctions()) * index as u128 / count as u128) as u64;
         let junctions = start(index)..start(index + 1);
         // At most two streets of a junction, each with three edges.
         let most = (junctions.end - junctions.start).saturating_mul(6).min(self.edges);
-        self.draw_from(seed, junctions, most as usize).map(Some)
+        Ok(Some(DrawnShare::Ready(self.draw_from(seed, junctions, most as usize)?)))
     }
 
     fn edges_of_share(&self, count: usize) -> u64 {
