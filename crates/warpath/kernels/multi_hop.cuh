@@ -11,18 +11,19 @@ constexpr u32 none = ~0u;
 
 // ---- Making neighborhoods -------------------------------------------------------------------------------------------
 
-/// The slot of a vertex in a warp's table, and whether it was put there now.
+/// The slot of a vertex in a warp's table of 2^`Bits` slots, and whether it was put there now.
 struct Slot {
     u32 index;
     bool fresh;
 };
+template <u32 Bits = table_bits>
 __device__ __forceinline__ Slot find_slot(u32* table, u32 vertex) {
     constexpr u32 golden_ratio = 0x9e37'79b9;
-    u32 slot = vertex * golden_ratio >> (32 - table_bits);
+    u32 slot = vertex * golden_ratio >> (32 - Bits);
     for (;;) {
         const u32 there = atomicCAS(&table[slot], none, vertex);
         if (there == none || there == vertex) return {slot, there == none};
-        slot = (slot + 1) % table_size;
+        slot = (slot + 1) % (1u << Bits);
     }
 }
 

@@ -12,9 +12,8 @@ constexpr u32 most = 512;
 constexpr u32 parts = 128;
 /// An entry of a neighborhood without weights: the vertex below, and above how many arcs away it is, less one.
 constexpr u32 vertex_bits = 28;
-/// The binary logarithm of the size of a table.
+/// The binary logarithm of the slots of a table of a neighborhood: twice as many as there can be vertices.
 constexpr u32 table_bits = 10;
-/// Slots of the table of a neighborhood: twice as many as there can be vertices.
 constexpr u32 table_size = 1024;
 
 }  // namespace multi_hop

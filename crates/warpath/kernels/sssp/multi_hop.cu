@@ -12,97 +12,127 @@ namespace multi_hop {
 
 // ---- Making the neighborhoods ---------------------------------------------------------------------------------------
 
-/// A warp goes through the arcs of 32 vertices of the neighborhood, those that have their bit in `lanes`. Each lane is
-/// handed its arc with `work(has, head, weight)`, all together.
-template <class Work>
-__device__ __forceinline__ void for_each_arc(const Build& build, u32 vertex, bool has, Work work) {
-    u32 begin = 0, degree = 0;
-    if (has) {
-        begin = load_constant(&build.offsets[vertex]);
-        degree = load_constant(&build.offsets[vertex + 1]) - begin;
+/// What a warp has in shared memory while it makes a neighborhood. `Value` holds a distance, and in its low bits the distance that its
+/// last arc comes from, in quanta.
+template <class Value, u32 Bits>
+struct Found {
+    static constexpr u32 slots = 1u << Bits, most = slots / 2, low_bits = sizeof(Value) == 4 ? 32 - distance_bits : 32;
+    static constexpr Value unknown = ~Value{0};
+    u32 keys[slots];  // vertices
+    Value values[slots];
+    u16 order[most];     // the slots, as they were taken
+    u16 queue[2][most];  // slots whose distances fell: those whose arcs are relaxed now, and those after them
+    u32 queued[slots / 32];
+
+    __device__ __forceinline__ u32 distance(u32 slot) { return static_cast<u32>(load_shared(&values[slot]) >> low_bits); }
+    __device__ __forceinline__ u32 parent(u32 slot) {
+        return static_cast<u32>(load_shared(&values[slot]) & ((Value{1} << low_bits) - 1));
     }
-    const u32 most_arcs = warp_max(degree);
-    for (u32 arc = 0; arc < most_arcs; arc++) {
-        const bool here = arc < degree;
-        work(here, here ? load_constant(&build.targets[begin + arc]) : none,
-             here ? load_constant(&build.weights[begin + arc]) : 0);
+    /// Whether a slot was queued before this call.
+    __device__ __forceinline__ bool enqueue(u32 slot) {
+        const u32 bit = 1u << slot % 32;
+        return (atomicOr(&queued[slot / 32], bit) & bit) != 0;
     }
-}
+    __device__ __forceinline__ void dequeue(u32 slot) { atomicAnd(&queued[slot / 32], ~(1u << slot % 32)); }
+};
+static_assert(sizeof(Found<u32, table_bits - 1>) == small_bytes, "");
+static_assert(sizeof(Found<u32, table_bits>) == large_bytes, "");
+static_assert(sizeof(Found<u64, table_bits>) == far_bytes, "");
+
+/// Arcs of 32 vertices, one vertex a lane, handed out to the lanes evenly.
+struct Spread {
+    u32 up_to;   // how many arcs this lane's vertex and those of the lanes before have
+    u32 offset;  // from the number of an arc to its place
+    u32 total;
+
+    __device__ __forceinline__ Spread(u32 begin, u32 degree)
+        : up_to(warp_inclusive_sum(degree)), offset(begin - (up_to - degree)),
+          total(__shfl_sync(all_lanes, up_to, lanes_a_warp - 1)) {}
+
+    /// The lane that has the vertex of an arc; the last one beyond all arcs.
+    __device__ __forceinline__ u32 owner_of(u32 arc) const {
+        u32 owner = 0;
+#pragma unroll
+        for (u32 step = lanes_a_warp / 2; step > 0; step /= 2) {
+            if (__shfl_sync(all_lanes, up_to, static_cast<int>(owner + step - 1)) <= arc) owner += step;
+        }
+        return owner;
+    }
+};
 
 /// A warp finds all vertices less than `delta` away from `vertex`, and the heads of their arcs, with their distances by
 /// such paths: relaxation until nothing changes. Returns how many; 0 if they are too many.
-__device__ u32 collect(const Build& build, u32 vertex, Neighborhood& found) {
+template <class Value, u32 Bits>
+__device__ __forceinline__ u32 collect(const Build& build, u32 vertex, Found<Value, Bits>& found) {
+    using Table = Found<Value, Bits>;
     const u32 lane = lane_index();
-    for (u32 slot = lane; slot < table_size; slot += lanes_a_warp) found.keys[slot] = none;
-    for (u32 word = lane; word < most / 32; word += lanes_a_warp) found.changed[word] = word == 0;
+    for (u32 slot = lane; slot < Table::slots; slot += lanes_a_warp) {
+        found.keys[slot] = none;
+        found.values[slot] = Table::unknown;
+    }
+    for (u32 word = lane; word < Table::slots / 32; word += lanes_a_warp) found.queued[word] = 0;
     __syncwarp();
     if (lane == 0) {
-        found.indices[find_slot(found.keys, vertex).index] = 0;
-        found.vertex[0] = vertex;
-        found.distance[0] = 0;
+        const u32 slot = find_slot<Bits>(found.keys, vertex).index;
+        found.values[slot] = 0;
+        found.order[0] = found.queue[0][0] = static_cast<u16>(slot);
     }
     __syncwarp();
-    u32 size = 1;
-    for (bool more = true; more;) {
-        more = false;
-        for (u32 first = 0; first < size; first += 32) {
-            const u32 changed = found.changed[first / 32];
+    u32 size = 1, count = 1;
+    for (u32 turn = 0; count > 0; turn ^= 1) {
+        u32 appended = 0;
+        for (u32 first = 0; first < count; first += lanes_a_warp) {
+            const bool has_slot = first + lane < count;
+            const u32 here = has_slot ? found.queue[turn][first + lane] : 0;
+            // If its distance falls from here on, it is queued again.
+            if (has_slot) found.dequeue(here);
             __syncwarp();
-            if (lane == 0) found.changed[first / 32] = 0;
-            __syncwarp();
-            const bool fell = changed >> lane & 1;
-            const u32 from = fell ? load_shared(&found.distance[first + lane]) : none;
-            const bool inside = fell && from < build.delta;
-            if (!__any_sync(all_lanes, inside)) continue;
-            more = true;
-            bool too_many = false;
-            for_each_arc(build, inside ? found.vertex[first + lane] : 0, inside, [&](bool has, u32 head, u32 weight) {
-                if (too_many) return;
-                const Slot slot = has ? find_slot(found.keys, head) : Slot{0, false};
-                const u32 ballot = __ballot_sync(all_lanes, slot.fresh);
-                too_many = size + __popc(ballot) > most;
-                if (too_many) return;
-                if (slot.fresh) {
-                    const u32 index = size + place_in_ballot(ballot);
-                    found.indices[slot.index] = static_cast<u16>(index);
-                    found.vertex[index] = head;
-                    found.distance[index] = none;
+            const u32 distance = has_slot ? found.distance(here) : none;
+            u32 begin = 0, degree = 0;
+            if (has_slot) {
+                const u32 tail = found.keys[here];
+                begin = load_constant(&build.offsets[tail]);
+                degree = load_constant(&build.offsets[tail + 1]) - begin;
+            }
+            const Spread arcs(begin, degree);
+            for (u32 first_arc = 0; first_arc < arcs.total; first_arc += lanes_a_warp) {
+                const u32 number = first_arc + lane, owner = arcs.owner_of(number);
+                const u32 arc = __shfl_sync(all_lanes, arcs.offset, static_cast<int>(owner)) + number;
+                const u32 from = __shfl_sync(all_lanes, distance, static_cast<int>(owner));
+                const bool has_arc = number < arcs.total;
+                const u32 head = has_arc ? load_constant(&build.targets[arc]) : none;
+                const u32 through = has_arc ? from + load_constant(&build.weights[arc]) : none;
+                const Slot slot = has_arc ? find_slot<Bits>(found.keys, head) : Slot{0, false};
+                const u32 fresh = __ballot_sync(all_lanes, slot.fresh);
+                if (size + __popc(fresh) > Table::most) return 0;
+                if (slot.fresh) found.order[size + place_in_ballot(fresh)] = static_cast<u16>(slot.index);
+                size += __popc(fresh);
+                bool fell = false;
+                if (has_arc) {
+                    const Value value = static_cast<Value>(through) << Table::low_bits | from / build.quantum;
+                    const Value old = atomicMin(&found.values[slot.index], value);
+                    fell = old >> Table::low_bits > through && through < build.delta && !found.enqueue(slot.index);
                 }
-                size += __popc(ballot);
-                __syncwarp();
-                if (has) {
-                    const u32 index = found.indices[slot.index], through = from + weight;
-                    if (atomicMin(&found.distance[index], through) > through) {
-                        atomicOr(&found.changed[index / 32], 1u << index % 32);
-                    }
-                }
-                __syncwarp();
-            });
-            if (too_many) return 0;
+                const u32 fallen = __ballot_sync(all_lanes, fell);
+                if (fell) found.queue[turn ^ 1][appended + place_in_ballot(fallen)] = static_cast<u16>(slot.index);
+                appended += __popc(fallen);
+            }
         }
+        __syncwarp();
+        count = appended;
     }
-    for (u32 index = lane; index < size; index += lanes_a_warp) found.parent[index] = none;
-    __syncwarp();
-    for (u32 first = 0; first < size; first += 32) {
-        const u32 from = first + lane < size ? found.distance[first + lane] : none;
-        const bool inside = from < build.delta;
-        for_each_arc(build, inside ? found.vertex[first + lane] : 0, inside, [&](bool has, u32 head, u32 weight) {
-            if (!has) return;
-            const u32 index = found.indices[find_slot(found.keys, head).index];
-            if (from + weight == found.distance[index]) atomicMin(&found.parent[index], from);
-        });
-    }
-    __syncwarp();
     return size;
 }
 
-/// Writes the neighborhoods of all vertices, each made by one warp. Takes a `Neighborhood` of dynamic shared memory a
-/// warp.
-extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build(Build build) {
+/// Writes the neighborhoods of all vertices, each made by one warp. Takes a `Found` of dynamic shared memory a
+/// warp. Ends early if a neighborhood has too many vertices.
+template <class Value, u32 Bits>
+__device__ __forceinline__ void build_all(const Build& build) {
     DYNAMIC_SHARED(memory);
-    Neighborhood& found = reinterpret_cast<Neighborhood*>(memory)[warp_index()];
+    Found<Value, Bits>& found = reinterpret_cast<Found<Value, Bits>*>(memory)[warp_index()];
     const u32 lane = lane_index(), warps = warps_of_grid();
     for (u32 vertex = warp_of_grid(); vertex < build.vertices; vertex += warps) {
+        if (load(build.failed) != 0) return;
         const u32 size = collect(build, vertex, found);
         const u32 begin = take_units(size, build.used, build.capacity, build.failed), length = units_of(size) * unit;
         if (begin == none) return;
@@ -110,13 +140,27 @@ extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build(Build bui
         const u64 to = static_cast<u64>(begin) * unit;
         for (u32 k = lane; k < length; k += lanes_a_warp) {
             const bool has = k + 1 < size;
-            build.entries[to + k] = has ? make_uint2(found.vertex[k + 1], found.distance[k + 1]) : make_uint2(none, none);
-            build.parents[to + k] = has ? static_cast<u8>(found.parent[k + 1] / build.quantum) : 0;
+            const u32 slot = has ? found.order[k + 1] : 0;
+            build.entries[to + k] = has ? make_uint2(found.keys[slot], found.distance(slot)) : make_uint2(none, none);
+            build.parents[to + k] = has ? static_cast<u8>(found.parent(slot)) : 0;
         }
         __syncwarp();
     }
 }
-WARPATH_KERNEL(sssp_multi_hop_build)
+
+// The smaller table lets 40 warps run at once on a multiprocessor.
+extern "C" __global__ void __launch_bounds__(256, 5) sssp_multi_hop_build_small(Build build) {
+    build_all<u32, table_bits - 1>(build);
+}
+WARPATH_KERNEL(sssp_multi_hop_build_small)
+extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build_large(Build build) {
+    build_all<u32, table_bits>(build);
+}
+WARPATH_KERNEL(sssp_multi_hop_build_large)
+extern "C" __global__ void __launch_bounds__(256) sssp_multi_hop_build_far(Build build) {
+    build_all<u64, table_bits>(build);
+}
+WARPATH_KERNEL(sssp_multi_hop_build_far)
 
 // ---- Searching ------------------------------------------------------------------------------------------------------
 

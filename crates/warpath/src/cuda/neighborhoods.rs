@@ -16,9 +16,8 @@ kernel_header! {
         pub(super) const PARTS: u32 = 128;
         /// An entry of a neighborhood without weights: the vertex below, and above how many arcs away it is, less one.
         const VERTEX_BITS: u32 = 28;
-        /// The binary logarithm of the size of a table.
-        const TABLE_BITS: u32 = 10;
-        /// Slots of the table of a neighborhood: twice as many as there can be vertices.
+        /// The binary logarithm of the slots of a table of a neighborhood: twice as many as there can be vertices.
+        pub(super) const TABLE_BITS: u32 = 10;
         pub(super) const TABLE_SIZE: u32 = 1 << TABLE_BITS;
     }
 }

@@ -7,23 +7,13 @@ namespace multi_hop {
 /// Queues, which take turns: one for the bucket that is being settled, and those for the buckets after it. What is
 /// farther waits in the last one.
 constexpr u32 queues = 8;
-
-/// What a warp has in shared memory while it makes a neighborhood: what it has found, and a table to know it by.
-struct Neighborhood {
-    u32 keys[1024];  // Vertices.
-    u16 indices[1024];
-    u32 vertex[512];
-    u32 distance[512];
-    u32 parent[512];  // The least distance that an arc of a shortest path comes from.
-    u32 changed[16];  // Bits: the distance fell since the arcs were relaxed.
-};
-static_assert(sizeof(Neighborhood) == 12352, "");
-static_assert(offsetof(Neighborhood, keys) == 0, "");
-static_assert(offsetof(Neighborhood, indices) == 4096, "");
-static_assert(offsetof(Neighborhood, vertex) == 6144, "");
-static_assert(offsetof(Neighborhood, distance) == 8192, "");
-static_assert(offsetof(Neighborhood, parent) == 10240, "");
-static_assert(offsetof(Neighborhood, changed) == 12288, "");
+/// Bits of a distance that is kept in one word with what its last arc comes from.
+constexpr u32 distance_bits = 24;
+/// Bytes of shared memory that a warp takes to make a neighborhood of up to 256 vertices, of up to 512, and of as many with
+/// greater distances.
+constexpr u32 small_bytes = 5696;
+constexpr u32 large_bytes = 11392;
+constexpr u32 far_bytes = 15488;
 
 /// The argument of the kernel that makes the neighborhoods.
 struct Build {

@@ -22,6 +22,7 @@ use crate::cuda::device::{Device, LaunchShape, arguments, images};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::matrix::tiles::Workspace;
 use crate::graph::{Graph, VertexId, Weight, with_weights};
+use crate::instructions::with_widest_instructions;
 use crate::{Error, Result, parallel};
 
 /// How many bytes the buffer has that rows come back through, unless one row is more.
@@ -465,14 +466,38 @@ pub(super) fn write_row<T: Number>(task: &DenseTask<'_>, row: usize, first: usiz
     }
     let arcs = graph.csr().row(row as VertexId);
     let heads = &graph.csr().targets()[arcs.clone()];
-    with_weights!(graph.weights(), weights => {
-        for (&head, &weight) in heads.iter().zip(&weights[arcs]) {
-            if let Some(cell) = (head as usize).checked_sub(first).and_then(|column| part.get_mut(column)) {
+    with_weights!(graph.weights(), weights => write_arcs(heads, &weights[arcs], first, part));
+}
+
+/// Writes arcs to the part of their row that begins at a column. Consecutive heads, as dense graphs have them, are compared with their cells many at a time.
+fn write_arcs<W: Weight, T: Number>(heads: &[VertexId], weights: &[W], first: usize, part: &mut [T]) {
+    const RUN: usize = 16;
+    with_widest_instructions!(
+        [W: Weight, T: Number] [W, T]
+        (heads: &[VertexId] = heads, weights: &[W] = weights, first: usize = first, part: &mut [T] = part) -> () {
+            let lower = |cell: &mut T, weight: W| {
                 let length = T::of(weight.to_f64());
-                if length < *cell {
-                    *cell = length;
+                *cell = if length < *cell { length } else { *cell };
+            };
+            let scattered = |part: &mut [T], heads: &[VertexId], weights: &[W]| {
+                for (&head, &weight) in heads.iter().zip(weights) {
+                    if let Some(cell) = (head as usize).checked_sub(first).and_then(|column| part.get_mut(column)) {
+                        lower(cell, weight);
+                    }
+                }
+            };
+            let (runs, rest) = heads.as_chunks::<RUN>();
+            let (weights_of_runs, weights_of_rest) = weights.as_chunks::<RUN>();
+            for (heads, weights) in runs.iter().zip(weights_of_runs) {
+                let is_next = |place: usize| heads[place] == heads[0].wrapping_add(place as VertexId);
+                let is_run = (1..RUN).fold(true, |is_run, place| is_run & is_next(place));
+                let column = (heads[0] as usize).checked_sub(first).filter(|_| is_run);
+                match column.and_then(|column| part.get_mut(column..column + RUN)) {
+                    Some(cells) => (0..RUN).for_each(|place| lower(&mut cells[place], weights[place])),
+                    None => scattered(part, heads, weights),
                 }
             }
+            scattered(part, rest, weights_of_rest);
         }
-    });
+    );
 }

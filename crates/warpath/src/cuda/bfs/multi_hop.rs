@@ -31,7 +31,7 @@ use std::sync::Arc;
 use super::direction_optimizing::level_count;
 use super::predecessors::DeviceLevels;
 use super::{BfsAlgorithm, BfsTask, PreparedBfs, queue};
-use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values};
+use crate::algorithms::{AlgorithmInfo, Parameter, Parameters, Statistics, Unset, Values, greatest_degree};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
@@ -180,7 +180,7 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if wanted.is_some_and(|radius| radius as usize > Growth::GREATEST_RADIUS) {
         return Err(Error::invalid(format!("the radius is at most {}", Growth::GREATEST_RADIUS)));
     }
-    let longest = graph.csr().offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
+    let longest = greatest_degree(graph.csr().offsets()) as u64;
     with_arcs(device, graph, parameters, (Shape::of(graph, wanted), longest), |pool, offsets, targets| {
         Offsets::Narrow(offsets).upload(pool, graph.csr())?;
         pool.upload(targets, graph.csr().targets())

@@ -37,9 +37,9 @@ use probe::properties;
 pub(crate) use probe::{absent, device_of, devices, release, show_version, version, visible_devices};
 use status::checked;
 
-/// How many workers copies have, and how many bytes a piece. At 10 GB/s a thread, these keep the bus busy; a piece is a
-/// large page of the host, and takes the bus 40 microseconds.
-const LANES: (usize, usize) = (8, 2 << 20);
+/// How many workers copies have, and how many bytes a piece. A worker waits for its piece to be copied, 20 microseconds, before it fills it again, and what
+/// it fills it with may take some work; so there are as many as keep the bus busy all the same.
+const LANES: (usize, usize) = (16, 1 << 20);
 
 /// A GPU, opened.
 #[derive(Debug)]

@@ -345,8 +345,9 @@ impl ResidentGraph {
         let size = Size { weights: WeightKind::U32, ..self.rows.size };
         let fill_arcs = |pool: &Pool, offsets, targets| self.copy_arcs(pool, Arcs::narrow(offsets, targets));
         let fill_weights = |pool: &Pool, to| pool.copy_from(to, &whole, weights);
+        let greatest = self.rows.of_weights.greatest;
         let parameters = Parameters::default();
-        sssp::multi_hop::with_arcs(&self.device, &size, &parameters, (shape, true), fill_arcs, fill_weights)
+        sssp::multi_hop::with_arcs(&self.device, &size, &parameters, (shape, Some(greatest)), fill_arcs, fill_weights)
     }
 
     fn prepared_by_thresholds(&self) -> Result<Box<dyn PreparedSssp>> {

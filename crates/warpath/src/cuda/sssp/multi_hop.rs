@@ -17,8 +17,9 @@
 //! Queues for eight buckets take turns; farther vertices wait in the last one and are queued again. Each block has a
 //! part of every queue, and the barrier tells everybody how long the parts are.
 //!
-//! Delta is what has [`INSIDE`] vertices within it, on average, in a sample. Memory: some 100 entries of 9 bytes a
-//! vertex. Preparing takes a warp a vertex, which relaxes in shared memory until nothing changes. Integer weights only:
+//! Delta is what has [`INSIDE`] vertices within it, on average, in a sample, or less where the largest neighborhoods would have too many vertices. Memory: some 100 entries of 9 bytes a
+//! vertex. Preparing takes a warp a vertex, which relaxes in shared memory until nothing changes: the arcs of 32 vertices whose distances fell are handed out to the lanes
+//! evenly, and one atomic minimum keeps a distance with what its last arc comes from. Integer weights only:
 //! sums of floats depend on the order, and neighborhoods add them in another one.
 //!
 //! A neighborhood has at most 511 other vertices. Where a vertex has more arcs than that, or more vertices at distance 0, or
@@ -34,8 +35,10 @@
 //! sources that were checked.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
@@ -43,14 +46,14 @@ use super::{
     DeviceDistances, DeviceSemiring, OfSemiring, PreparedSssp, SsspAlgorithm, SsspOutcome, SsspTask, distance_words,
     flags_of, layout_weights, mask, upload_weights,
 };
-use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Unset, Values};
+use crate::algorithms::{AlgorithmInfo, GraphFacts, Parameter, Parameters, Unset, Values, greatest_degree};
 use crate::cuda::device::arena::Arena;
 use crate::cuda::device::memory::{DeviceSlice, Pool};
 use crate::cuda::device::{Device, Function, LaunchShape, arguments, images};
 use crate::cuda::graph::{DeviceGraph, Extent, Offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
-use crate::cuda::neighborhoods::{self, MOST, PARTS, TABLE_SIZE, UNIT};
+use crate::cuda::neighborhoods::{self, MOST, PARTS, TABLE_BITS, UNIT};
 use crate::graph::sampling::{Rows, spread_over};
 use crate::graph::{Graph, VertexId, WeightKind};
 use crate::problems::Problem;
@@ -98,19 +101,13 @@ kernel_header! {
         /// Queues, which take turns: one for the bucket that is being settled, and those for the buckets after it. What is
         /// farther waits in the last one.
         const QUEUES: u32 = 8;
-    }
-
-    /// What a warp has in shared memory while it makes a neighborhood: what it has found, and a table to know it by.
-    struct Neighborhood {
-        /// Vertices.
-        keys: [u32; TABLE_SIZE as usize],
-        indices: [u16; TABLE_SIZE as usize],
-        vertex: [u32; MOST as usize],
-        distance: [u32; MOST as usize],
-        /// The least distance that an arc of a shortest path comes from.
-        parent: [u32; MOST as usize],
-        /// Bits: the distance fell since the arcs were relaxed.
-        changed: [u32; MOST as usize / 32],
+        /// Bits of a distance that is kept in one word with what its last arc comes from.
+        const DISTANCE_BITS: u32 = 24;
+        /// Bytes of shared memory that a warp takes to make a neighborhood of up to 256 vertices, of up to 512, and of as many with
+        /// greater distances.
+        const SMALL_BYTES: u32 = bytes_of_warp(9, 4);
+        const LARGE_BYTES: u32 = bytes_of_warp(TABLE_BITS, 4);
+        const FAR_BYTES: u32 = bytes_of_warp(TABLE_BITS, 8);
     }
 
     /// The argument of the kernel that makes the neighborhoods.
@@ -164,8 +161,14 @@ kernel_header! {
     }
 }
 
-/// Bytes of shared memory that a warp of the build takes.
-const WARP_BYTES: u32 = size_of::<Neighborhood>() as u32;
+/// A table of so many slots: keys and values, for each half of them three lists of slots, and bits of queued slots.
+const fn bytes_of_warp(bits: u32, value_bytes: u32) -> u32 {
+    let slots = 1 << bits;
+    slots * (4 + value_bytes) + 3 * 2 * (slots / 2) + slots / 8
+}
+
+/// The most vertices of a neighborhood that the smaller table takes.
+const SMALL: u32 = 256;
 /// The most threads of a block.
 const MOST_THREADS: u32 = 1024;
 /// Distances from one bucket to another have to fit 32 bits many times over.
@@ -181,6 +184,8 @@ pub(in crate::cuda) struct Shape {
     capacity: u64,
     /// Items of each part of the queues.
     part: u64,
+    /// About how many vertices the largest neighborhood has.
+    largest: u32,
 }
 
 impl Shape {
@@ -190,30 +195,27 @@ impl Shape {
         let sample = spread_over(graph.vertices(), SAMPLES);
         // Nearly all of the nearest by distance are among six times as many by arcs.
         graph.expect_around(&sample, 6 * INSIDE);
+        let sample: Vec<Around> = sample.into_iter().map(|vertex| Around::of(graph, vertex)).collect();
         let delta = delta.unwrap_or_else(|| {
             // The distance within which all samples together have that many vertices.
-            let nearest = sample.iter().flat_map(|&vertex| Nearest::to(graph, vertex).take(2 * INSIDE));
-            let mut distances: Vec<u64> = nearest.map(|(_, distance)| distance).collect();
+            let mut distances: Vec<u64> = sample.iter().flat_map(|around| around.nearest(2 * INSIDE)).collect();
             distances.sort_unstable();
             let middle = distances.get(sample.len() * INSIDE).or(distances.last()).copied().unwrap_or(1);
-            middle.clamp(1, WIDEST.into()) as u32
+            let mut delta = middle.clamp(1, WIDEST.into()) as u32;
+            while delta > 1 && Sizes::of(&sample, delta).largest() > f64::from(MOST) {
+                delta -= (delta / 8).max(1);
+            }
+            delta
         });
-        let size = |&vertex: &VertexId| {
-            let mut nearest = Nearest::to(graph, vertex);
-            let inside =
-                nearest.by_ref().take(MOST as usize).take_while(|&(_, distance)| distance < delta.into()).count();
-            // One more has been taken, unless all were; others are known by an arc.
-            inside + nearest.tentative.len().min(MOST as usize)
-        };
-        let mean = sample.iter().map(size).sum::<usize>() as f64 / sample.len().max(1) as f64;
+        let sizes = Sizes::of(&sample, delta);
         // A fifth more than the sample has, and a start for small graphs, of which it says little.
-        let entries = (mean + f64::from(UNIT) / 2.0) * 1.2 * vertices as f64;
+        let entries = (sizes.mean + f64::from(UNIT) / 2.0) * 1.2 * vertices as f64;
         let most = vertices * u64::from(MOST.div_ceil(UNIT));
         let least = vertices + graph.arcs() as u64 / u64::from(UNIT);
         let capacity = (entries as u64 / u64::from(UNIT) + 4096).min(most).max(least).min(u64::from(u32::MAX));
         // The queues are also the memory of the search by mask: some 16 bytes a vertex.
         let part = (vertices / 64).clamp(1024, 1 << 14).max(vertices.div_ceil(1024)).min(vertices);
-        Shape { delta, capacity, part }
+        Shape { delta, capacity, part, largest: sizes.largest() as u32 }
     }
 
     /// Distances that last arcs come from are rounded down to a multiple of this, and then fit a byte.
@@ -222,47 +224,72 @@ impl Shape {
     }
 }
 
-/// The vertices nearest to one, in the order of their distances: Dijkstra's algorithm, as far as it is asked.
-struct Nearest<'g, G> {
-    graph: &'g G,
-    heap: BinaryHeap<Reverse<(u64, VertexId)>>,
-    /// The distances of vertices that are known and not yet handed out.
-    tentative: HashMap<VertexId, u64>,
-    done: Vec<VertexId>,
+/// The vertices around one, by Dijkstra's algorithm.
+struct Around {
+    /// For each of the nearest, in their order, how far away it is, and how many vertices are known before its arcs are looked at.
+    steps: Vec<(u64, usize)>,
+    /// How many are known in the end.
+    known: usize,
 }
 
-impl<'g, G: Rows> Nearest<'g, G> {
-    fn to(graph: &'g G, vertex: VertexId) -> Self {
-        Nearest {
-            graph,
-            heap: BinaryHeap::from([Reverse((0, vertex))]),
-            tentative: HashMap::from([(vertex, 0)]),
-            done: Vec::new(),
-        }
-    }
-}
-
-impl<G: Rows> Iterator for Nearest<'_, G> {
-    type Item = (VertexId, u64);
-
-    fn next(&mut self) -> Option<(VertexId, u64)> {
-        loop {
-            let Reverse((distance, vertex)) = self.heap.pop()?;
-            if self.tentative.get(&vertex) != Some(&distance) {
+impl Around {
+    /// As many of the nearest as choose delta, and as tell whether a neighborhood has too many vertices.
+    fn of(graph: &impl Rows, vertex: VertexId) -> Self {
+        let mut distances: HashMap<VertexId, u64> = [(vertex, 0)].into_iter().collect();
+        let mut heap = BinaryHeap::from([Reverse((0, vertex))]);
+        let mut steps = Vec::new();
+        while let Some(Reverse((distance, vertex))) = heap.pop() {
+            if distances.get(&vertex) != Some(&distance) {
                 continue;
             }
-            self.tentative.remove(&vertex);
-            self.done.push(vertex);
-            let Nearest { graph, heap, tentative, done } = self;
+            if steps.len() >= 2 * INSIDE && distances.len() > MOST as usize {
+                break;
+            }
+            steps.push((distance, distances.len()));
             graph.for_arcs(vertex, |head, weight| {
                 let through = distance + u64::from(weight);
-                if !done.contains(&head) && tentative.get(&head).is_none_or(|&known| through < known) {
-                    tentative.insert(head, through);
+                if distances.get(&head).is_none_or(|&known| through < known) {
+                    distances.insert(head, through);
                     heap.push(Reverse((through, head)));
                 }
             });
-            return Some((vertex, distance));
         }
+        Around { steps, known: distances.len() }
+    }
+
+    /// The distances of the nearest, at most so many.
+    fn nearest(&self, count: usize) -> impl Iterator<Item = u64> {
+        self.steps.iter().take(count).map(|&(distance, _)| distance)
+    }
+
+    /// How many vertices are less than delta away, or heads of their arcs.
+    fn size(&self, delta: u32) -> usize {
+        let beyond = self.steps.partition_point(|&(distance, _)| distance < delta.into());
+        self.steps.get(beyond).map_or(self.known, |&(_, known)| known).min(2 * MOST as usize)
+    }
+}
+
+/// How many vertices the neighborhoods of a sample have.
+struct Sizes {
+    mean: f64,
+    deviation: f64,
+}
+
+impl Sizes {
+    fn of(sample: &[Around], delta: u32) -> Self {
+        let mean_of = |number: &dyn Fn(f64) -> f64| {
+            let sum: f64 = sample.iter().map(|around| number(around.size(delta) as f64)).sum();
+            sum / sample.len().max(1) as f64
+        };
+        let mean = mean_of(&|size| size);
+        let variance = mean_of(&|size| (size - mean) * (size - mean));
+        Sizes { mean, deviation: variance.sqrt() }
+    }
+
+    /// The largest neighborhoods, which a sample misses, are assumed to lie so many standard deviations above the mean.
+    fn largest(&self) -> f64 {
+        const DEVIATIONS: f64 = 6.0;
+        self.mean + DEVIATIONS * self.deviation
     }
 }
 
@@ -349,9 +376,9 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     if wanted.is_some_and(|delta| delta > WIDEST) {
         return Err(Error::invalid(format!("`delta` is at most {WIDEST}")));
     }
-    let longest = graph.csr().offsets().windows(2).map(|ends| ends[1] - ends[0]).max().unwrap_or(0);
-    let can_have_neighborhoods = longest < u64::from(MOST) && graph.weight_range().1 < GREATEST_WEIGHT;
-    let room = (Shape::of(graph, wanted), can_have_neighborhoods);
+    let can_have_neighborhoods = greatest_degree(graph.csr().offsets()) < MOST as usize;
+    let (_, greatest_weight) = graph.weight_range();
+    let room = (Shape::of(graph, wanted), can_have_neighborhoods.then_some(greatest_weight));
     let fill_arcs = |pool: &Pool, offsets, targets| {
         Offsets::Narrow(offsets).upload(pool, graph.csr())?;
         pool.upload(targets, graph.csr().targets())
@@ -359,79 +386,107 @@ fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> 
     with_arcs(device, graph, parameters, room, fill_arcs, |pool, to| upload_weights(pool, to, graph.csr()))
 }
 
-/// The same of a graph of this extent, with neighborhoods of this shape if vertices can have any. `fill_arcs` and `fill_weights`
+/// The same of a graph of this extent, with neighborhoods of this shape if vertices have few enough arcs to have any: then the greatest weight is given. `fill_arcs` and `fill_weights`
 /// put them where they belong, in stream order.
 pub(in crate::cuda) fn with_arcs(
     device: &Arc<dyn Device>,
     graph: &impl Extent,
     parameters: &Parameters,
-    (room, can_have_neighborhoods): (Shape, bool),
+    (room, greatest_weight): (Shape, Option<f64>),
     fill_arcs: impl FnOnce(&Pool, DeviceSlice<u32>, DeviceSlice<VertexId>) -> Result<()>,
     fill_weights: impl FnOnce(&Pool, DeviceSlice<u32>) -> Result<()>,
 ) -> Result<Box<dyn PreparedSssp>> {
     let image = &images::SSSP_MULTI_HOP;
-    let build = device.function(image, "sssp_multi_hop_build")?;
     let kernels = OfSemiring::new(graph, |semiring| {
         let kernel = semiring.function(&**device, image, "sssp_multi_hop")?;
         Ok((kernel, whole_device(&**device, kernel, parameters, MOST_THREADS, PARTS)?))
     })?;
-    let by_mask = OfSemiring::new(graph, |semiring| mask::Kernels::right(&**device, semiring))?;
     let (on_device, arrays) = DeviceGraph::filled(device, graph, |arena| layout(arena, graph, &room), fill_arcs)?;
     fill_weights(&on_device.pool, arrays.weights)?;
     let waiting = Waiting::new(device)?;
-    let delta = make_neighborhoods(&on_device, &arrays, can_have_neighborhoods, &room, build)?;
+    let greatest_weight = greatest_weight.filter(|&weight| weight < GREATEST_WEIGHT);
+    let delta = greatest_weight.map_or(Ok(0), |weight| make_neighborhoods(&on_device, &arrays, &room, weight))?;
     let arguments = arrays.argument(graph, &room, delta, &waiting);
     let semiring = DeviceSemiring::Narrow;
-    Ok(Box::new(MultiHop { graph: on_device, kernels, by_mask, arguments, arrays, waiting, semiring }))
+    Ok(Box::new(MultiHop { graph: on_device, kernels, arguments, arrays, waiting, semiring }))
 }
 
-/// Makes the neighborhoods; returns how far they reach, 0 if some vertex has none.
-fn make_neighborhoods(
+/// The kernels that make neighborhoods, those first that take the least shared memory.
+const BUILDS: [Building; 3] = [
+    Building { kernel: "sssp_multi_hop_build_small", warp_bytes: SMALL_BYTES, most: SMALL, is_far: false },
+    Building { kernel: "sssp_multi_hop_build_large", warp_bytes: LARGE_BYTES, most: MOST, is_far: false },
+    Building { kernel: "sssp_multi_hop_build_far", warp_bytes: FAR_BYTES, most: MOST, is_far: true },
+];
+
+/// A kernel that makes neighborhoods of up to so many vertices.
+struct Building {
+    kernel: &'static str,
+    warp_bytes: u32,
+    most: u32,
+    /// Whether distances may have all 32 bits.
+    is_far: bool,
+}
+
+/// Makes the neighborhoods of a graph with this greatest weight; returns how far they reach, 0 if some vertex has none.
+fn make_neighborhoods(on_device: &DeviceGraph, arrays: &Arrays, room: &Shape, greatest_weight: f64) -> Result<u32> {
+    let takes = |delta: u32, building: &Building| {
+        building.is_far || f64::from(delta) + greatest_weight < f64::from((1_u32 << DISTANCE_BITS) - 1)
+    };
+    // The sample may have missed large neighborhoods: then a larger table will do, or smaller ones, as far as there are any.
+    let (mut delta, mut largest) = (room.delta, room.largest.min(MOST));
+    while delta > 0 {
+        for building in BUILDS.iter().filter(|building| building.most >= largest && takes(delta, building)) {
+            if try_to_make(on_device, arrays, room, delta, building)? {
+                return Ok(delta);
+            }
+            if building.most == MOST {
+                break;
+            }
+        }
+        (delta, largest) = (delta - delta.div_ceil(4), MOST);
+    }
+    Ok(0)
+}
+
+/// Makes the neighborhoods that reach so far; returns whether all have room.
+fn try_to_make(
     on_device: &DeviceGraph,
     arrays: &Arrays,
-    can_have_neighborhoods: bool,
     room: &Shape,
-    build: Function,
-) -> Result<u32> {
+    delta: u32,
+    building: &Building,
+) -> Result<bool> {
     let pool = &on_device.pool;
     let device = pool.device();
-    let warps = (device.properties().shared_bytes_per_block / WARP_BYTES).clamp(1, 8);
-    let blocks = device.blocks_at_once(build, warps * 32, WARP_BYTES * warps)?.max(1);
-    let shape = LaunchShape { shared_bytes: WARP_BYTES * warps, ..LaunchShape::line(blocks, warps * 32) };
-    // The sample may have missed large neighborhoods: then smaller ones will do, as far as there are any.
-    let mut delta = if can_have_neighborhoods { room.delta } else { 0 };
+    let build = device.function(&images::SSSP_MULTI_HOP, building.kernel)?;
+    let warps = (device.properties().shared_bytes_per_block / building.warp_bytes).clamp(1, 8);
+    let blocks = device.blocks_at_once(build, warps * 32, building.warp_bytes * warps)?.max(1);
+    let shape = LaunchShape { shared_bytes: building.warp_bytes * warps, ..LaunchShape::line(blocks, warps * 32) };
     let counters = arrays.report.words();
-    while delta > 0 {
-        pool.fill(arrays.report, 0)?;
-        let build_argument = Build {
-            offsets: on_device.offsets.as_ptr(),
-            targets: on_device.targets.as_ptr(),
-            weights: arrays.weights.as_ptr(),
-            places: arrays.places.as_mut_ptr(),
-            entries: arrays.entries.as_mut_ptr(),
-            parents: arrays.parents.as_mut_ptr(),
-            used: counters.part(0, 1).as_mut_ptr(),
-            failed: counters.part(1, 1).as_mut_ptr(),
-            vertices: on_device.vertices,
-            delta,
-            quantum: Shape::quantum(delta),
-            capacity: room.capacity as u32,
-        };
-        // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
-        unsafe { device.launch(build, &shape, arguments![build_argument])? };
-        if pool.read_array::<_, 2>(counters)?[1] == 0 {
-            break;
-        }
-        delta /= 2;
-    }
-    Ok(delta)
+    pool.fill(arrays.report, 0)?;
+    let build_argument = Build {
+        offsets: on_device.offsets.as_ptr(),
+        targets: on_device.targets.as_ptr(),
+        weights: arrays.weights.as_ptr(),
+        places: arrays.places.as_mut_ptr(),
+        entries: arrays.entries.as_mut_ptr(),
+        parents: arrays.parents.as_mut_ptr(),
+        used: counters.part(0, 1).as_mut_ptr(),
+        failed: counters.part(1, 1).as_mut_ptr(),
+        vertices: on_device.vertices,
+        delta,
+        quantum: Shape::quantum(delta),
+        capacity: room.capacity as u32,
+    };
+    // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
+    unsafe { device.launch(build, &shape, arguments![build_argument])? };
+    Ok(pool.read_array::<_, 2>(counters)?[1] == 0)
 }
 
 #[derive(Debug)]
 struct MultiHop {
     graph: DeviceGraph,
     kernels: OfSemiring<(Function, LaunchShape)>,
-    by_mask: OfSemiring<mask::Kernels>,
     arguments: KernelArgument,
     arrays: Arrays,
     waiting: Waiting,
@@ -458,7 +513,9 @@ impl MultiHop {
             counters,
         };
         let division = mask::Division::one_each(THREADS);
-        mask::search(&self.graph, *self.by_mask.get(task.semiring)?, division, arrays, task)
+        // Hardly ever needed: they are loaded now, and not when a graph is prepared.
+        let kernels = mask::Kernels::right(&**self.graph.pool.device(), task.semiring)?;
+        mask::search(&self.graph, kernels, division, arrays, task)
     }
 }
 
