@@ -203,6 +203,41 @@ fn graphs_without_neighborhoods_are_searched_by_mask() {
     }
 }
 
+/// Neighborhoods in each kind of table: of up to 256 vertices, of up to 512, and of as many with distances of more than 24 bits. None is larger, so
+/// delta stays as it is asked for; one that is has to be smaller.
+#[test]
+fn neighborhoods_are_made_in_every_table() {
+    const SIDE: u32 = 36;
+    for (delta, factor, stays) in
+        [(18, 1, true), (42, 1, true), (42, 1 << 21, true), (110, 1, false), (110, 1 << 20, false)]
+    {
+        let mut random = Random(delta);
+        let mut weight = || (1 + random.below(9) as u32) * factor;
+        let mut edges = Vec::new();
+        for (row, column) in (0..SIDE).flat_map(|row| (0..SIDE).map(move |column| (row, column))) {
+            let vertex = row * SIDE + column;
+            if column + 1 < SIDE {
+                edges.push((vertex, vertex + 1, weight()));
+            }
+            if row + 1 < SIDE {
+                edges.push((vertex, vertex + SIDE, weight()));
+            }
+        }
+        let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
+        let expected = Solver::builder(graph.clone()).engine(Engine::Cpu).open().unwrap().sssp(7).unwrap();
+        let asked = delta * u64::from(factor);
+        for device in devices(2) {
+            let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
+            let request = Sssp::from(7).algorithm(&format!("multi-hop:threads=64,delta={asked}"));
+            let tree = solver.solve(request).unwrap();
+            assert_eq!(tree.distances(), expected.distances());
+            let statistics = &tree.report().statistics;
+            let delta = statistics.iter().find(|(name, _)| *name == "delta").map(|&(_, delta)| delta).unwrap();
+            assert!(if stays { delta == asked } else { (1..asked).contains(&delta) }, "{statistics:?}");
+        }
+    }
+}
+
 /// A bucket with more vertices than a part of a queue holds: the search goes on another way.
 #[test]
 fn a_bucket_too_large_for_the_queues_is_searched_by_mask() {
