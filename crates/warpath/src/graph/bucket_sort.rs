@@ -5,18 +5,27 @@
 //! fits into the cache, where the counting sort by tail is cheap. Both steps keep the order of arcs with equal tails,
 //! so rows whose arcs came in order need no further sort, and the number of threads does not change the result.
 //!
-//! No atomics: a first pass counts, for each part of the input, the arcs that go into each bucket; prefix sums of the
+//! No atomics: a first walk counts, for each part of the input, the arcs that go into each bucket; prefix sums of the
 //! counts give every part its own places to write at.
 //!
-//! **Cost.** O(V + E) work for the buckets, O(E log(degree)) for rows out of order; 8 bytes an arc plus its weight
-//! while it lasts. Edges that are in order already, as in many files, are [concatenated](concatenate) instead.
+//! Arcs are never in memory twice. Heads and weights go into the arrays of the graph at once. Tails go into an array
+//! beside them, as 16 bits each: a bucket has no more tails than those tell apart. Then buckets are sorted in waves, a
+//! sixteenth of all arcs each. A wave is sorted into a buffer, and goes from there to the front of the arrays, behind
+//! the rows of the wave before. Rows get shorter where arcs are merged, so a wave never writes over one that is still
+//! to come.
+//!
+//! **Cost.** O(V + E) work for the buckets, O(E log(degree)) for rows out of order; while it lasts, 2 bytes an arc and
+//! a sixteenth of the arcs, or the largest bucket if that is more. Edges that are in order already, as in many files,
+//! are [concatenated](concatenate) instead.
 //!
 //! The idea is that of partitioned radix sorts; see Polychroniou and Ross, *A Comprehensive Study of Main-Memory
 //! Partitioning and its Application to Large-Scale Comparison- and Radix-Sort*, SIGMOD 2014.
 //!
 //! *Invariants.* Each part of the arcs writes to places of its own in each bucket, as many as it has counted there: the
 //! same arcs are counted and written, and the running sums of the counts keep the places apart and below the number of
-//! arcs. So each slot is written once before it is read.
+//! arcs.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -25,20 +34,32 @@ use super::{Csr, VertexId, Weight};
 use crate::huge_pages::on_huge_pages;
 use crate::{Result, memory, parallel};
 
-/// Where arcs come from: walked twice, in the same order.
+/// Where arcs come from: walked [`WALKS`] times, in the same order.
 pub(super) trait Arcs<W>: Send + Sync {
-    /// An upper bound on the number of arcs.
-    fn at_most(&self) -> usize;
+    /// About how many arcs there are.
+    fn about(&self) -> usize;
     /// Calls `visit(tail, head, weight)` for each arc.
-    fn for_each(&self, visit: impl FnMut(VertexId, VertexId, W));
+    ///
+    /// # Errors
+    ///
+    /// If the arcs can't be had.
+    fn for_each(&self, visit: impl FnMut(VertexId, VertexId, W)) -> Result<()>;
 }
 
+/// How often arcs are walked over: to count them, and to sort them.
+pub(super) const WALKS: u64 = 2;
 /// Arcs that a bucket should hold: as many as fit into a second-level cache. In Miri, where graphs are small, a few.
 const BUCKET_ARCS: usize = if cfg!(miri) { 1 << 5 } else { 1 << 16 };
 /// More places to write at than this exhaust the translation of addresses.
 const MOST_BUCKETS: usize = 1 << 11;
+/// The most tails of a bucket, even if that takes more buckets. In Miri, fewer than the graphs have vertices.
+const MOST_TAILS: usize = if cfg!(miri) { 1 << 6 } else { 1 << 16 };
 /// Rows longer than this are sorted by all threads.
 const LONG_ROW: usize = if cfg!(miri) { 1 << 4 } else { 1 << 17 };
+/// Waves of buckets that are sorted one after another.
+const WAVES: usize = 16;
+/// A wave has more buckets than this for each thread, so that all threads have something to do.
+const BUCKETS_PER_THREAD: usize = 4;
 
 /// A pointer that threads share, each writing where no other does.
 struct SharedSlots<T>(*mut T);
@@ -61,148 +82,230 @@ impl<T> SharedSlots<T> {
 ///
 /// # Errors
 ///
-/// If there is no memory for the arrays.
+/// If there is no memory for the arrays, or a part's arcs can't be had.
 pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>, merge: bool) -> Result<(Csr, u64)> {
-    // 1. Choose buckets.
-    let at_most: usize = parts.iter().map(Arcs::at_most).sum();
-    let wanted = (at_most / BUCKET_ARCS).clamp(1, MOST_BUCKETS);
-    let width = vertices.div_ceil(wanted).next_power_of_two();
-    let shift = width.trailing_zeros();
-    let buckets = vertices.div_ceil(width).max(1);
-    // 2. Count the arcs of each part that go into each bucket, and turn counts into places.
-    let mut places: Vec<Vec<usize>> = parallel::collect(parts.len(), |part| {
-        let mut counts = vec![0; buckets];
-        parts[part].for_each(|tail, _, _| counts[(tail >> shift) as usize] += 1);
-        counts
-    });
-    let mut bucket_starts = Vec::with_capacity(buckets + 1);
-    let mut sum = 0;
-    for bucket in 0..buckets {
-        bucket_starts.push(sum);
-        for counts in &mut places {
-            sum += std::mem::replace(&mut counts[bucket], sum);
+    let about = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.about()));
+    let scattered = Scattered::of(Buckets::new(vertices, about), parts)?;
+    let arcs = scattered.heads.len() as u64;
+    Ok((scattered.into_rows(vertices, merge)?, arcs))
+}
+
+/// Bytes that sorting takes beside the graph.
+pub(crate) struct SortingBytes {
+    /// Tails and counters.
+    pub(crate) arcs: u64,
+    /// The buffer of a wave, taken when the parts of the arcs are dropped already. It is larger where one bucket has more
+    /// arcs than a wave should.
+    pub(crate) wave: u64,
+}
+
+impl SortingBytes {
+    /// Those for so many arcs with weights of so many bytes.
+    pub(crate) fn of(vertices: u64, arcs: u64, weight: u64) -> Self {
+        const ARCS_OF_PART: u64 = 1 << 20;
+        let buckets = Buckets::new(vertices as usize, arcs as usize).count as u64;
+        let counters = arcs.div_ceil(ARCS_OF_PART).saturating_mul(buckets * size_of::<usize>() as u64);
+        let wave = arcs.min(arcs_of_wave(arcs as usize) as u64).max(arcs.div_ceil(buckets));
+        SortingBytes {
+            arcs: arcs.saturating_mul(size_of::<u16>() as u64).saturating_add(counters),
+            wave: wave.saturating_mul(size_of::<VertexId>() as u64 + weight),
         }
     }
-    bucket_starts.push(sum);
-    let total = sum;
-    // 3. Scatter into the buckets.
-    let mut scattered: Vec<(VertexId, VertexId, W)> = on_huge_pages(memory::with_capacity("arcs being sorted", total)?);
-    let slots = SharedSlots(scattered.as_mut_ptr());
-    parallel::for_each_taken(parts.into_iter().zip(places), |(part, mut places)| {
-        part.for_each(|tail, head, weight| {
-            let place = &mut places[(tail >> shift) as usize];
-            assert!(*place < total, "both walks over a part see the same arcs");
-            // SAFETY: step 2 counted the arcs of this part for this bucket, so the place is below `total` and belongs
-            // to this part alone.
-            unsafe { slots.write(*place, (tail, head, weight)) };
-            *place += 1;
+}
+
+/// The most arcs of a wave, unless it is one bucket.
+fn arcs_of_wave(arcs: usize) -> usize {
+    (arcs / WAVES).max(BUCKETS_PER_THREAD * rayon::current_num_threads() * BUCKET_ARCS)
+}
+
+/// Ranges of tails, all of a width that is a power of two.
+#[derive(Clone, Copy)]
+struct Buckets {
+    width: usize,
+    count: usize,
+}
+
+impl Buckets {
+    fn new(vertices: usize, arcs: usize) -> Self {
+        let wanted = (arcs / BUCKET_ARCS).clamp(1, MOST_BUCKETS);
+        let width = vertices.div_ceil(wanted).next_power_of_two().min(MOST_TAILS);
+        Buckets { width, count: vertices.div_ceil(width).max(1) }
+    }
+}
+
+/// Arcs in buckets, in the arrays of the graph.
+struct Scattered<W> {
+    buckets: Buckets,
+    /// Where each bucket starts, and the end of the last one.
+    starts: Vec<usize>,
+    /// Tails, counted from the first of their bucket.
+    tails: Vec<u16>,
+    heads: Vec<VertexId>,
+    weights: Vec<W>,
+}
+
+impl<W: Weight> Scattered<W> {
+    fn of<A: Arcs<W>>(buckets: Buckets, parts: Vec<A>) -> Result<Self> {
+        let (shift, mask) = (buckets.width.trailing_zeros(), buckets.width - 1);
+        // Count the arcs of each part that go into each bucket, and turn counts into places.
+        let counts = parallel::collect(parts.len(), |part| {
+            let mut counts = memory::zeroed("arcs of each bucket", buckets.count)?;
+            parts[part].for_each(|tail, _, _| counts[(tail >> shift) as usize] += 1)?;
+            Ok(counts)
         });
-    });
-    // SAFETY: as many slots as there are arcs were written, each once.
-    unsafe { scattered.set_len(total) };
-    // 4. Sort each bucket into its piece of the final arrays.
-    let (mut targets, mut weights, mut offsets) = arrays::<W>(vertices, total)?;
-    let kept: Vec<usize> = {
-        let mut rest = (scattered.as_slice(), targets.as_mut_slice(), weights.as_mut_slice(), &mut offsets[1..]);
-        let mut pieces = Vec::with_capacity(buckets);
-        for bucket in 0..buckets {
-            let length = bucket_starts[bucket + 1] - bucket_starts[bucket];
-            let (arcs, other_arcs) = rest.0.split_at(length);
-            let (heads, other_heads) = rest.1.split_at_mut(length);
-            let (values, other_values) = rest.2.split_at_mut(length);
-            let row_count = width.min(rest.3.len());
-            let (rows, other_rows) = rest.3.split_at_mut(row_count);
-            rest = (other_arcs, other_heads, other_values, other_rows);
-            pieces.push((Bucket { first: (bucket * width) as VertexId, arcs, heads, values, rows }, 0));
+        let mut places = counts.into_iter().collect::<Result<Vec<Vec<usize>>>>()?;
+        let mut starts = memory::with_capacity("the starts of buckets", buckets.count + 1)?;
+        let mut total = 0;
+        for bucket in 0..buckets.count {
+            starts.push(total);
+            for counts in &mut places {
+                total += std::mem::replace(&mut counts[bucket], total);
+            }
         }
-        parallel::for_each_chunk_with(&mut pieces, 1, Vec::new, |buffer, _, piece| {
-            let (bucket, kept) = &mut piece[0];
-            *kept = bucket.sort(buffer, merge);
+        starts.push(total);
+        let (mut heads, mut weights) = arrays_of_arcs::<W>(total)?;
+        let mut tails: Vec<u16> = on_huge_pages(memory::zeroed("tails of arcs", total)?);
+        let slots =
+            (SharedSlots(tails.as_mut_ptr()), SharedSlots(heads.as_mut_ptr()), SharedSlots(weights.as_mut_ptr()));
+        let (tail_slots, head_slots, weight_slots) = (&slots.0, &slots.1, &slots.2);
+        let walks = parallel::collect_taken(parts.into_iter().zip(places), |(part, mut places)| {
+            part.for_each(|tail, head, weight| {
+                let place = &mut places[(tail >> shift) as usize];
+                assert!(*place < total, "both walks over a part see the same arcs");
+                // SAFETY: the first walk counted the arcs of this part for this bucket, so the place is below `total`,
+                // the length of all three arrays, and belongs to this part alone.
+                unsafe {
+                    tail_slots.write(*place, (tail as usize & mask) as u16);
+                    head_slots.write(*place, head);
+                    weight_slots.write(*place, weight);
+                }
+                *place += 1;
+            })
         });
-        pieces.into_iter().map(|(_, kept)| kept).collect()
-    };
-    drop(scattered);
-    // 5. Close the gaps that merged arcs left between buckets, and add up the lengths of rows.
-    let mut end = 0;
-    for (bucket, &length) in kept.iter().enumerate() {
-        let start = bucket_starts[bucket];
-        if start != end {
-            targets.copy_within(start..start + length, end);
-            weights.copy_within(start..start + length, end);
-        }
-        end += length;
+        walks.into_iter().collect::<Result<()>>()?;
+        Ok(Scattered { buckets, starts, tails, heads, weights })
     }
-    targets.truncate(end);
-    targets.shrink_to_fit();
-    weights.truncate(end);
-    weights.shrink_to_fit();
-    let mut sum = 0;
-    for offset in &mut offsets {
-        sum += *offset;
-        *offset = sum;
-    }
-    Ok((Csr::trusted(offsets, targets, W::into_weights(weights)), total as u64))
-}
 
-/// Heads, weights and offsets for this many vertices and arcs, all zero.
-fn arrays<W: Weight>(vertices: usize, arcs: usize) -> Result<(Vec<VertexId>, Vec<W>, Vec<u64>)> {
-    Ok((
-        on_huge_pages(memory::zeroed("heads of arcs", arcs)?),
-        on_huge_pages(memory::zeroed("weights of arcs", arcs)?),
-        on_huge_pages(memory::zeroed("offsets of vertices", vertices + 1)?),
-    ))
-}
-
-/// The arcs of a range of tails, and where they go.
-struct Bucket<'a, W> {
-    /// The first tail.
-    first: VertexId,
-    arcs: &'a [(VertexId, VertexId, W)],
-    heads: &'a mut [VertexId],
-    values: &'a mut [W],
-    /// Gets the length of each row.
-    rows: &'a mut [u64],
-}
-
-impl<W: Weight> Bucket<'_, W> {
-    /// Sorts the rows to the front of the final arrays; returns how many arcs are left.
-    fn sort(&mut self, buffer: &mut Vec<(VertexId, W)>, merge: bool) -> usize {
-        for &(tail, _, _) in self.arcs {
-            self.rows[(tail - self.first) as usize] += 1;
+    /// Sorts the buckets, wave after wave.
+    fn into_rows(mut self, vertices: usize, merge: bool) -> Result<Csr> {
+        let mut offsets: Vec<u64> = on_huge_pages(memory::zeroed("offsets of vertices", vertices + 1)?);
+        let waves = waves(&self.starts, arcs_of_wave(self.heads.len()));
+        let arcs_of = |wave: &Range<usize>| self.starts[wave.end] - self.starts[wave.start];
+        let longest = waves.iter().map(arcs_of).max().unwrap_or(0);
+        let mut buffer: Vec<(VertexId, W)> = on_huge_pages(memory::zeroed("arcs being sorted", longest)?);
+        let mut rows_of_buckets = offsets[1..].chunks_mut(self.buckets.width);
+        let mut end = 0;
+        for wave in waves {
+            let first = wave.start;
+            let mut rest = buffer.as_mut_slice();
+            let mut rows_of_wave = Vec::with_capacity(wave.len());
+            for (bucket, ends) in wave.zip(rows_of_buckets.by_ref()) {
+                let (arcs, after) = rest.split_at_mut(self.starts[bucket + 1] - self.starts[bucket]);
+                rest = after;
+                rows_of_wave.push(Rows { arcs, ends, kept: 0 });
+            }
+            parallel::for_each_chunk_with(&mut rows_of_wave, 1, Vec::new, |cursors, index, rows| {
+                let arcs = self.starts[first + index]..self.starts[first + index + 1];
+                let (tails, heads) = (&self.tails[arcs.clone()], &self.heads[arcs.clone()]);
+                rows[0].sort(tails, heads, &self.weights[arcs], cursors, merge);
+            });
+            let mut rest = (&mut self.heads[end..], &mut self.weights[end..]);
+            let mut places = Vec::with_capacity(rows_of_wave.len());
+            for rows in rows_of_wave {
+                let (heads, other_heads) = rest.0.split_at_mut(rows.kept);
+                let (weights, other_weights) = rest.1.split_at_mut(rows.kept);
+                rest = (other_heads, other_weights);
+                let start = end;
+                end += rows.kept;
+                places.push((rows, start, heads, weights));
+            }
+            parallel::for_each_taken(places, |(rows, start, heads, weights)| rows.put(start as u64, heads, weights));
         }
-        let mut cursors = Vec::with_capacity(self.rows.len());
+        self.heads.truncate(end);
+        self.heads.shrink_to_fit();
+        self.weights.truncate(end);
+        self.weights.shrink_to_fit();
+        Ok(Csr::trusted(offsets, self.heads, W::into_weights(self.weights)))
+    }
+}
+
+/// Ranges of buckets with at most this many arcs together, or of one bucket.
+fn waves(starts: &[usize], most: usize) -> Vec<Range<usize>> {
+    let mut waves = Vec::new();
+    let mut first = 0;
+    while let Some(&start) = starts[..starts.len() - 1].get(first) {
+        let next = starts.partition_point(|&next| next.saturating_sub(start) <= most) - 1;
+        let next = next.max(first + 1);
+        waves.push(first..next);
+        first = next;
+    }
+    waves
+}
+
+/// The rows of a bucket.
+struct Rows<'a, W> {
+    /// The arcs, of which the first `kept` are left.
+    arcs: &'a mut [(VertexId, W)],
+    /// The end of each row in the graph; before, its length.
+    ends: &'a mut [u64],
+    kept: usize,
+}
+
+impl<W: Weight> Rows<'_, W> {
+    /// Takes the arcs of the bucket and sorts them.
+    fn sort(&mut self, tails: &[u16], heads: &[VertexId], weights: &[W], cursors: &mut Vec<usize>, merge: bool) {
+        let (arcs, lengths) = (&mut *self.arcs, &mut *self.ends);
+        for &tail in tails {
+            lengths[usize::from(tail)] += 1;
+        }
+        cursors.clear();
         let mut sum = 0;
-        for &length in self.rows.iter() {
-            cursors.push(sum);
+        cursors.extend(lengths.iter().map(|&length| {
             sum += length as usize;
-        }
-        buffer.resize(self.arcs.len(), (0, W::default()));
-        for &(tail, head, weight) in self.arcs {
-            let cursor = &mut cursors[(tail - self.first) as usize];
-            buffer[*cursor] = (head, weight);
+            sum - length as usize
+        }));
+        for ((&tail, &head), &weight) in tails.iter().zip(heads).zip(weights) {
+            let cursor = &mut cursors[usize::from(tail)];
+            arcs[*cursor] = (head, weight);
             *cursor += 1;
         }
-        let mut kept = 0;
-        let mut rest = buffer.as_mut_slice();
-        for length in self.rows.iter_mut() {
-            let (row, after) = rest.split_at_mut(*length as usize);
-            rest = after;
-            sort_row(row);
-            let before = kept;
-            let mut last = None;
-            for &(head, weight) in row.iter() {
-                if merge && last == Some(head) {
-                    continue;
+        let (mut start, mut kept) = (0, 0);
+        for length in lengths {
+            let end = start + *length as usize;
+            sort_row(&mut arcs[start..end]);
+            let first = kept;
+            for next in start..end {
+                let arc = arcs[next];
+                if !(merge && kept > first && arcs[kept - 1].0 == arc.0) {
+                    arcs[kept] = arc;
+                    kept += 1;
                 }
-                last = Some(head);
-                self.heads[kept] = head;
-                self.values[kept] = weight;
-                kept += 1;
             }
-            *length = (kept - before) as u64;
+            *length = (kept - first) as u64;
+            start = end;
         }
-        kept
+        self.kept = kept;
     }
+
+    /// Puts the arcs that are left into the graph, where they start at `start`.
+    fn put(self, start: u64, heads: &mut [VertexId], weights: &mut [W]) {
+        for (slot, &(head, _)) in heads.iter_mut().zip(self.arcs.iter()) {
+            *slot = head;
+        }
+        for (slot, &(_, weight)) in weights.iter_mut().zip(self.arcs.iter()) {
+            *slot = weight;
+        }
+        let mut end = start;
+        for length in self.ends {
+            end += *length;
+            *length = end;
+        }
+    }
+}
+
+/// Heads and weights for this many arcs, all zero.
+fn arrays_of_arcs<W: Weight>(arcs: usize) -> Result<(Vec<VertexId>, Vec<W>)> {
+    Ok((on_huge_pages(memory::zeroed("heads of arcs", arcs)?), on_huge_pages(memory::zeroed("weights of arcs", arcs)?)))
 }
 
 /// Sorts by head, then weight.
@@ -225,7 +328,8 @@ fn sort_row<W: Weight>(row: &mut [(VertexId, W)]) {
 /// If there is no memory for the arrays.
 pub(super) fn concatenate<W: Weight>(vertices: usize, parts: Vec<Part<W>>) -> Result<Csr> {
     let total = parts.iter().map(|part| part.edges().len()).sum();
-    let (mut targets, mut weights, mut offsets) = arrays::<W>(vertices, total)?;
+    let (mut targets, mut weights) = arrays_of_arcs::<W>(total)?;
+    let mut offsets: Vec<u64> = on_huge_pages(memory::zeroed("offsets of vertices", vertices + 1)?);
     {
         let mut rest = (targets.as_mut_slice(), weights.as_mut_slice(), offsets.as_mut_slice());
         let mut pieces = Vec::with_capacity(parts.len());
@@ -342,6 +446,25 @@ mod tests {
             let graph = builder(direction, loops, parallel).build_from(all.iter().copied()).unwrap();
             let expected = expected(&all, direction, loops, parallel);
             assert!(arcs(&graph) == expected, "one list, {direction:?}, {loops:?}, {parallel:?}");
+        }
+    }
+
+    #[test]
+    fn waves_hold_as_much_as_they_should_or_one_bucket() {
+        assert_eq!(super::waves(&[0, 0], 5), [0..1]);
+        assert_eq!(super::waves(&[0, 2, 5, 6, 20, 20, 24, 24], 5), [0..2, 2..3, 3..4, 4..7]);
+        assert_eq!(super::waves(&[0, 1, 2, 3], 1), [0..1, 1..2, 2..3]);
+        assert_eq!(super::waves(&[0, 1, 2, 3], 3), [0..3]);
+    }
+
+    #[test]
+    fn tails_far_apart_have_buckets_of_their_own() {
+        let last = size(1 << 21, 1 << 11);
+        let edges = [(last, 1, 5), (0, last, 7), (last, 1, 4), (last - 1, last, 2), (last / 2, 0, 1)];
+        for (direction, loops) in [(Direction::Directed, SelfLoops::Keep), (Direction::Undirected, SelfLoops::Drop)] {
+            let builder = GraphBuilder::new().direction(direction).self_loops(loops);
+            let graph = builder.build_from(edges).unwrap();
+            assert!(arcs(&graph) == expected(&edges, direction, loops, ParallelEdges::MergeByMinimum));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::bucket_sort::{Arcs, concatenate, sort_by_tail};
+use super::bucket_sort::{Arcs, SortingBytes, concatenate, sort_by_tail};
 use super::edges::{Edge, EdgeList, Part, parts, without_negative_zero};
 use super::{Csr, Graph, InputCounts, Labels, MAX_VERTICES, VertexId, Weight, WeightKind};
 use crate::{Error, Plan, Result, available_memory, parallel};
@@ -180,9 +180,8 @@ impl Graph {
 
 /// An error if the arrays of the graph, and those needed to sort its arcs, don't fit into memory.
 ///
-/// Sorting takes an array of all arcs; the lists of edges are freed before the graph's arrays are allocated. Without
-/// sorting, lists and arrays are in memory at once. The lists are in memory already: they count against a limit, not
-/// against the available memory.
+/// The lists of edges are in memory already: they count against a limit, not against the available memory. They are freed
+/// when the arcs are in buckets, before these are sorted.
 fn check_memory<W: Weight>(
     vertices: u64,
     edges: u64,
@@ -193,14 +192,13 @@ fn check_memory<W: Weight>(
     /// For fewer bytes, finding out the available memory is not worth its cost.
     const SMALL: u64 = 1 << 26;
     let arcs = if direction == Direction::Undirected { edges.saturating_mul(2) } else { edges };
-    let lists = edges.saturating_mul(size_of::<(VertexId, VertexId)>() as u64 + W::KIND.bytes());
     let arrays = (vertices + 1).saturating_mul(8).saturating_add(arcs.saturating_mul(4 + W::KIND.bytes()));
+    let lists = edges.saturating_mul(size_of::<(VertexId, VertexId)>() as u64 + W::KIND.bytes());
     let mut plan = Plan::new();
+    plan.memory("offsets and arcs", arrays);
     if sorts {
-        plan.memory("arcs being sorted", arcs.saturating_mul(size_of::<(VertexId, VertexId, W)>() as u64));
-        plan.memory("offsets and arcs beyond the edges", arrays.saturating_sub(lists));
-    } else {
-        plan.memory("offsets and arcs", arrays);
+        let sorting = SortingBytes::of(vertices, arcs, W::KIND.bytes());
+        plan.memory("sorting arcs", sorting.arcs.saturating_add(sorting.wave.saturating_sub(lists)));
     }
     if plan.memory_bytes() >= SMALL {
         plan.check(available_memory())?;
@@ -254,27 +252,28 @@ struct Directed<W, const DROP_LOOPS: bool>(Part<W>);
 struct Undirected<W, const DROP_LOOPS: bool>(Part<W>);
 
 impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Directed<W, DROP_LOOPS> {
-    fn at_most(&self) -> usize {
+    fn about(&self) -> usize {
         self.0.len()
     }
 
     #[inline]
-    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) {
+    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) -> Result<()> {
         for (&(u, v), &weight) in self.0.edges().iter().zip(self.0.weights()) {
             if !DROP_LOOPS || u != v {
                 visit(u, v, without_negative_zero(weight));
             }
         }
+        Ok(())
     }
 }
 
 impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Undirected<W, DROP_LOOPS> {
-    fn at_most(&self) -> usize {
+    fn about(&self) -> usize {
         2 * self.0.len()
     }
 
     #[inline]
-    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) {
+    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) -> Result<()> {
         for (&(u, v), &weight) in self.0.edges().iter().zip(self.0.weights()) {
             let weight = without_negative_zero(weight);
             if u != v {
@@ -284,6 +283,7 @@ impl<W: Weight, const DROP_LOOPS: bool> Arcs<W> for Undirected<W, DROP_LOOPS> {
                 visit(u, v, weight);
             }
         }
+        Ok(())
     }
 }
 

@@ -41,18 +41,19 @@ struct Reversed<'a, W> {
 }
 
 impl<W: Weight> Arcs<W> for Reversed<'_, W> {
-    fn at_most(&self) -> usize {
+    fn about(&self) -> usize {
         let starts = [self.tails.start, self.tails.end].map(|v| self.csr.offsets()[v as usize]);
         (starts[1] - starts[0]) as usize
     }
 
-    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) {
+    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) -> Result<()> {
         for tail in self.tails.clone() {
             let row = self.csr.row(tail);
             for (&head, &weight) in self.csr.targets()[row.clone()].iter().zip(&self.weights[row]) {
                 visit(head, tail, weight);
             }
         }
+        Ok(())
     }
 }
 
