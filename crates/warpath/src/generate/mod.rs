@@ -1,8 +1,8 @@
 //! Generates graphs, with one source file a generator. A seed gives the same graph with any number of threads.
 //!
 //! A specification `NAME:SIZE[,option=value]..`, such as `kron:20,edges-per-vertex=8,seed=3`, selects a graph (see
-//! [`GENERATORS`] for all names). Each edge is a function of the seed and its index, so edges are drawn in parallel, in
-//! parts, and [`GraphBuilder`] sorts them.
+//! [`GENERATORS`] for all names). Each edge is a function of the seed and its index. So edges are drawn in parallel, in
+//! parts, and most are drawn twice in place of a list of them: once to count arcs, and once to put them into rows.
 //!
 //! All graphs except `crawl` and `dense` are undirected. They are without weights unless `weights=LO..HI` asks for them;
 //! only `roads` has lengths and `dense` has weights of its own. Loops and repeated edges are dropped.
@@ -32,7 +32,8 @@ pub use parts::{DrawnEdges, EdgeParts};
 pub use weights::{ArcWeights, EdgeFractions, RandomWeights, WeightRange};
 
 use crate::graph::{
-    Coordinates, Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, MAX_VERTICES, SelfLoops, Unit, VertexId,
+    Coordinates, Csr, Direction, EdgeList, GraphBuilder, InputCounts, Labels, MAX_VERTICES, Redrawn, SelfLoops,
+    SortingBytes, Unit, VertexId,
 };
 use crate::{Control, Error, Graph, Plan, Result, available_memory, memory};
 use spec::Options;
@@ -230,30 +231,47 @@ impl Edges {
 
     /// `count` edges, each drawn from its index.
     fn by_index(count: u64, draw: impl Fn(u64) -> (u64, u64) + Send + Sync + 'static) -> Self {
-        const EDGES_PER_PART: u64 = 1 << 16;
-        let range = move |part: usize| {
-            let first = part as u64 * EDGES_PER_PART;
-            first..count.min(first + EDGES_PER_PART)
-        };
+        Edges::by_block(count, move |first, block| {
+            block.iter_mut().zip(first..).for_each(|(edge, index)| *edge = draw(index));
+        })
+    }
+
+    /// `count` edges, drawn in blocks: each of those from an index on.
+    fn by_block(count: u64, draw: impl Fn(u64, &mut [(u64, u64)]) + Send + Sync + 'static) -> Self {
         let draw = Arc::new(draw);
         let draw_wide = draw.clone();
-        let narrow = |(u, v): (u64, u64)| (u as VertexId, v as VertexId);
         Edges::Parts {
-            count: count.div_ceil(EDGES_PER_PART) as usize,
+            count: count.div_ceil(EDGES_PER_PART as u64) as usize,
             draw: Box::new(move |part| {
-                let range = range(part);
-                let mut edges = memory::with_capacity("the edges of a part", (range.end - range.start) as usize)?;
-                edges.extend(range.map(|index| narrow(draw(index))));
+                let edges = drawn_in_blocks(part, count, &*draw, |&(u, v)| (u as VertexId, v as VertexId))?;
                 Ok(EdgeList { weights: vec![Unit; edges.len()], edges })
             }),
-            draw_wide: Some(Box::new(move |part| {
-                let range = range(part);
-                let mut edges = memory::with_capacity("the edges of a part", (range.end - range.start) as usize)?;
-                edges.extend(range.map(|index| draw_wide(index)));
-                Ok(edges)
-            })),
+            draw_wide: Some(Box::new(move |part| drawn_in_blocks(part, count, &*draw_wide, |&edge| edge))),
         }
     }
+}
+
+/// Edges of one part, where each has an index.
+const EDGES_PER_PART: usize = 1 << 16;
+
+/// A part of `count` edges that are drawn in blocks.
+fn drawn_in_blocks<T>(
+    part: usize,
+    count: u64,
+    draw: &dyn Fn(u64, &mut [(u64, u64)]),
+    store: impl Fn(&(u64, u64)) -> T,
+) -> Result<Vec<T>> {
+    const BLOCK: usize = 1 << 8;
+    let first = (part * EDGES_PER_PART) as u64;
+    let end = count.min(first + EDGES_PER_PART as u64);
+    let mut edges = memory::with_capacity("the edges of a part", (end - first) as usize)?;
+    let mut block = [(0, 0); BLOCK];
+    for first in (first..end).step_by(BLOCK) {
+        let block = &mut block[..BLOCK.min((end - first) as usize)];
+        draw(first, block);
+        edges.extend(block.iter().map(&store));
+    }
+    Ok(edges)
 }
 
 /// A graph that can be generated: a specification, checked.
@@ -415,10 +433,14 @@ impl Recipe {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     pub fn graph_bytes(&self) -> u64 {
-        let has_weights = self.weights.is_some() || self.keeps_lengths;
-        let bytes_per_arc = size_of::<VertexId>() + if has_weights { size_of::<u32>() } else { 0 };
         let offsets = size_of::<u64>() as u64 * (self.vertices() + 1);
-        offsets.saturating_add(self.arcs().saturating_mul(bytes_per_arc as u64))
+        let heads = self.arcs().saturating_mul(size_of::<VertexId>() as u64);
+        offsets.saturating_add(heads).saturating_add(self.bytes_of_weights())
+    }
+
+    fn bytes_of_weights(&self) -> u64 {
+        let has_weights = self.weights.is_some() || self.keeps_lengths;
+        self.arcs().saturating_mul(if has_weights { size_of::<u32>() as u64 } else { 0 })
     }
 
     /// The memory that generating will take, without generating.
@@ -429,21 +451,28 @@ impl Recipe {
     /// # Ok::<(), warpath::Error>(())
     /// ```
     pub fn plan(&self) -> Plan {
-        const BYTES_PER_ID: u64 = size_of::<VertexId>() as u64;
-        /// Cursors, offsets and rows while edges are sorted by tail.
-        const SORTING_BYTES_PER_VERTEX: u64 = 32;
         let generator = self.shape.generator();
-        let (vertices, arcs) = (self.vertices(), self.arcs());
         let mut plan = Plan::new();
         plan.memory("the graph", self.graph_bytes());
         if !generator.draws_rows() {
             let bytes_of_length = if generator.has_lengths() { size_of::<u32>() as u64 } else { 0 };
-            let edges = generator.edges().saturating_mul(2 * BYTES_PER_ID + bytes_of_length);
+            let bytes_of_edge = size_of::<(VertexId, VertexId)>() as u64 + bytes_of_length;
+            let edges = if self.redraws() { 0 } else { generator.edges().saturating_mul(bytes_of_edge) };
             plan.memory("edges before they are sorted", edges.saturating_add(generator.scratch()));
-            let sorting = arcs.saturating_mul(BYTES_PER_ID + bytes_of_length);
-            plan.memory("sorting edges", sorting.saturating_add(vertices * SORTING_BYTES_PER_VERTEX));
+            let SortingBytes { arcs, wave } = SortingBytes::of(self.vertices(), self.arcs(), bytes_of_length);
+            let lengths = self.arcs().saturating_mul(bytes_of_length);
+            // Random weights take their room when sorting has given back its own.
+            let sorting = arcs.saturating_add(wave).saturating_add(lengths).saturating_sub(self.bytes_of_weights());
+            plan.memory("sorting edges", sorting);
         }
         plan
+    }
+
+    /// Whether edges are drawn twice, so that there is no list of them. Those of a crawl are not: they take far longer
+    /// to draw than to write down, and mostly come in order.
+    fn redraws(&self) -> bool {
+        let generator = self.shape.generator();
+        !generator.is_directed() && !generator.has_lengths()
     }
 
     /// Where the vertices lie, by the recipe's seed: `grid` has columns and rows, `roads` the cells of its grid, and
@@ -486,6 +515,10 @@ impl Recipe {
         let direction = if self.is_directed() { Direction::Directed } else { Direction::Undirected };
         let builder = GraphBuilder::new().vertices(self.vertices()).direction(direction).self_loops(SelfLoops::Drop);
         let graph = match self.shape.generator().draw(self.seed)? {
+            Edges::Parts { count: parts, draw, .. } if self.redraws() => {
+                let (vertices, about) = (self.vertices(), self.shape.generator().edges());
+                Graph::of_redrawn(&Redrawn { vertices, about, parts, draw: &*draw }, control)?
+            }
             Edges::Parts { count, draw, .. } => {
                 let done = AtomicU64::new(0);
                 let draw_part = |part| {

@@ -1,6 +1,6 @@
 //! The edges of a generated graph in parts, for those who keep only some of its arcs each.
 
-use super::{Counted, DrawnShare, Edges, Recipe, Shape, Share};
+use super::{Counted, DrawnShare, EDGES_PER_PART, Edges, Recipe, Shape, Share};
 use crate::graph::VertexId;
 use crate::{Error, Result, memory};
 
@@ -38,9 +38,6 @@ pub struct DrawnEdges {
     /// The length of each edge, if the generator measures them.
     pub lengths: Option<Vec<u32>>,
 }
-
-/// Edges of one part, where they are in a list already.
-const EDGES_PER_PART: usize = 1 << 16;
 
 impl Recipe {
     /// Parses the specification of a graph that may have up to 2^48 vertices, which [`Recipe::in_parts`] makes and
@@ -215,11 +212,22 @@ mod tests {
 
     #[test]
     fn the_parts_are_the_graph() {
-        for specification in
-            ["kron:9", "uniform:9", "grid:30x41", "rgg:9", "scale-free:900", "crawl:900", "roads:900", "dense:40"]
-                .into_iter()
-                .chain(["crawl:900,reciprocity=0.4", "crawl:50000,arcs=150000,silent=0.3,reciprocity=0.7,order=random"])
-        {
+        for specification in [
+            "kron:0",
+            "kron:1,edges-per-vertex=900",
+            "kron:9",
+            "kron:13,edges-per-vertex=9",
+            "uniform:9",
+            "grid:30x41",
+            "grid:1x1",
+            "rgg:9",
+            "scale-free:900",
+            "crawl:900",
+            "crawl:900,order=random,reciprocity=0.5",
+            "crawl:50000,arcs=150000,silent=0.3,reciprocity=0.7,order=random",
+            "roads:900",
+            "dense:40",
+        ] {
             let recipe = Recipe::beyond_one_machine(specification).unwrap();
             let edges_of = |count: usize| {
                 let mut edges = Vec::new();
@@ -250,6 +258,7 @@ mod tests {
             let graph = recipe.generate(&Control::new()).unwrap();
             assert_eq!(built.csr().offsets(), graph.csr().offsets(), "{specification}");
             assert_eq!(built.csr().targets(), graph.csr().targets(), "{specification}");
+            assert_eq!(built.input_counts(), graph.input_counts(), "{specification}");
             if recipe.keeps_lengths() {
                 assert!(built.edges().eq(graph.edges()), "{specification}");
             }

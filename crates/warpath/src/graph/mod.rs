@@ -14,6 +14,7 @@ mod growth;
 mod interop;
 mod labels;
 mod min_plus;
+mod redrawn;
 pub(crate) mod sampling;
 mod statistics;
 mod survey;
@@ -22,6 +23,7 @@ mod transforms;
 mod weights;
 mod whole;
 
+pub(crate) use bucket_sort::SortingBytes;
 pub use builder::{Direction, GraphBuilder, ParallelEdges, SelfLoops};
 pub use components::{Components, strongly_connected_components, weakly_connected_components};
 pub use coordinates::Coordinates;
@@ -36,6 +38,7 @@ pub(crate) use min_plus::semirings_of;
 #[doc(hidden)]
 pub use min_plus::with_min_plus;
 pub use min_plus::{F32ToF32, F64ToF64, I32ToI64, MinPlus, U32ToU32, U32ToU64, UnitToU32};
+pub(crate) use redrawn::Redrawn;
 pub use statistics::{ComponentSizes, DegreeStatistics, Statistics};
 pub(crate) use survey::{check_offsets, survey};
 pub use weights::{
