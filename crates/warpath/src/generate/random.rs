@@ -70,14 +70,21 @@ impl Permutation {
     pub(super) fn at(&self, index: u64) -> u64 {
         let mut value = index;
         loop {
-            for (addend, factor) in self.rounds {
-                value = value.wrapping_add(addend).wrapping_mul(factor) & self.mask;
-                value ^= value >> self.shift;
-            }
+            value = self.within_power(value);
             if value < self.size {
                 return value;
             }
         }
+    }
+
+    /// The image of a value below the next power of two among those values. It is that of [`Permutation::at`] where the
+    /// size is a power of two, and has no branch.
+    #[inline(always)]
+    pub(super) fn within_power(&self, value: u64) -> u64 {
+        self.rounds.iter().fold(value, |value, (addend, factor)| {
+            let value = value.wrapping_add(*addend).wrapping_mul(*factor) & self.mask;
+            value ^ value >> self.shift
+        })
     }
 }
 
