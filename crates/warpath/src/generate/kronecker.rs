@@ -100,12 +100,12 @@ impl Cells {
         // One number serves two draws.
         let numbers = u64::from(self.draws.div_ceil(2));
         for draw in 0..self.draws {
-            for lane in 0..LANES {
-                bits[lane] = if draw % 2 == 0 {
+            for (lane, bits) in bits.iter_mut().enumerate() {
+                *bits = if draw % 2 == 0 {
                     let index = first.wrapping_add(lane as u64);
                     self.random.at(index.wrapping_mul(numbers).wrapping_add(u64::from(draw / 2)))
                 } else {
-                    bits[lane] >> 32
+                    *bits >> 32
                 };
             }
             for lane in 0..LANES {

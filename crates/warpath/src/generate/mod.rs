@@ -208,6 +208,8 @@ struct Counted {
 
 /// Draws the edges of a part.
 type DrawPart<T> = Box<dyn Fn(usize) -> Result<T> + Sync>;
+/// Draws the edges from an index on.
+type DrawBlock = dyn Fn(u64, &mut [(u64, u64)]);
 
 /// Edges not drawn yet, in parts that can be drawn in any order.
 enum Edges {
@@ -255,12 +257,7 @@ impl Edges {
 const EDGES_PER_PART: usize = 1 << 16;
 
 /// A part of `count` edges that are drawn in blocks.
-fn drawn_in_blocks<T>(
-    part: usize,
-    count: u64,
-    draw: &dyn Fn(u64, &mut [(u64, u64)]),
-    store: impl Fn(&(u64, u64)) -> T,
-) -> Result<Vec<T>> {
+fn drawn_in_blocks<T>(part: usize, count: u64, draw: &DrawBlock, store: impl Fn(&(u64, u64)) -> T) -> Result<Vec<T>> {
     const BLOCK: usize = 1 << 8;
     let first = (part * EDGES_PER_PART) as u64;
     let end = count.min(first + EDGES_PER_PART as u64);
