@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(256)
     u32* const table = found + most;
     const u32 lane = lane_index(), warps = warps_of_grid();
     for (u32 vertex = warp_of_grid(); vertex < vertices; vertex += warps) {
-        if (load(failed) != 0) return;
+        if (__any_sync(all_lanes, load(failed) != 0)) return;
         const u32 size = collect(offsets, targets, vertex, radius, found, table);
         const u32 begin = take_units(size, used, capacity, failed), length = units_of(size) * unit;
         if (begin == none) return;

@@ -132,7 +132,7 @@ __device__ __forceinline__ void build_all(const Build& build) {
     Found<Value, Bits>& found = reinterpret_cast<Found<Value, Bits>*>(memory)[warp_index()];
     const u32 lane = lane_index(), warps = warps_of_grid();
     for (u32 vertex = warp_of_grid(); vertex < build.vertices; vertex += warps) {
-        if (load(build.failed) != 0) return;
+        if (__any_sync(all_lanes, load(build.failed) != 0)) return;
         const u32 size = collect(build, vertex, found);
         const u32 begin = take_units(size, build.used, build.capacity, build.failed), length = units_of(size) * unit;
         if (begin == none) return;

@@ -203,7 +203,7 @@ struct Counted {
     /// What this share has counted.
     tally: u64,
     /// Prepares the edges, given what the shares before this one have counted, and what all have.
-    draw: Box<dyn FnOnce(u64, u64) -> Edges + Send>,
+    draw: Box<dyn FnOnce(u64, u64) -> Edges + Send + Sync>,
 }
 
 /// Draws the edges of a part.

@@ -85,7 +85,8 @@ impl<T> SharedSlots<T> {
 /// If there is no memory for the arrays, or a part's arcs can't be had.
 pub(super) fn sort_by_tail<W: Weight, A: Arcs<W>>(vertices: usize, parts: Vec<A>, merge: bool) -> Result<(Csr, u64)> {
     let about = parts.iter().fold(0_usize, |sum, part| sum.saturating_add(part.about()));
-    let scattered = Scattered::of(Buckets::new(vertices, about), parts)?;
+    let buckets = Buckets::new(vertices, about);
+    let scattered = Scattered::of(buckets, joined::<W, A>(parts, buckets.arcs_of_part()))?;
     let arcs = scattered.heads.len() as u64;
     Ok((scattered.into_rows(vertices, merge)?, arcs))
 }
@@ -102,20 +103,16 @@ pub(crate) struct SortingBytes {
 impl SortingBytes {
     /// Those for so many arcs with weights of so many bytes.
     pub(crate) fn of(vertices: u64, arcs: u64, weight: u64) -> Self {
-        const ARCS_OF_PART: u64 = 1 << 20;
-        let buckets = Buckets::new(vertices as usize, arcs as usize).count as u64;
-        let counters = arcs.div_ceil(ARCS_OF_PART).saturating_mul(buckets * size_of::<usize>() as u64);
-        let wave = arcs.min(arcs_of_wave(arcs as usize) as u64).max(arcs.div_ceil(buckets));
+        let buckets = Buckets::new(vertices as usize, arcs as usize);
+        let count = buckets.count as u64;
+        let parts = arcs.div_ceil(buckets.arcs_of_part() as u64);
+        let counters = parts.saturating_mul(count * size_of::<usize>() as u64);
+        let wave = arcs.min(buckets.arcs_of_wave(arcs as usize) as u64).max(arcs.div_ceil(count));
         SortingBytes {
             arcs: arcs.saturating_mul(size_of::<u16>() as u64).saturating_add(counters),
             wave: wave.saturating_mul(size_of::<VertexId>() as u64 + weight),
         }
     }
-}
-
-/// The most arcs of a wave, unless it is one bucket.
-fn arcs_of_wave(arcs: usize) -> usize {
-    (arcs / WAVES).max(BUCKETS_PER_THREAD * rayon::current_num_threads() * BUCKET_ARCS)
 }
 
 /// Ranges of tails, all of a width that is a power of two.
@@ -131,6 +128,51 @@ impl Buckets {
         let width = vertices.div_ceil(wanted).next_power_of_two().min(MOST_TAILS);
         Buckets { width, count: vertices.div_ceil(width).max(1) }
     }
+
+    /// The fewest arcs of a part, which has a counter for each bucket: counters take an eighth of a byte for each arc.
+    fn arcs_of_part(self) -> usize {
+        self.count * 8 * size_of::<usize>()
+    }
+
+    /// The most of so many arcs in a wave, unless it is one bucket.
+    fn arcs_of_wave(self, arcs: usize) -> usize {
+        let of_bucket = BUCKET_ARCS.max(arcs / self.count);
+        (arcs / WAVES).max((BUCKETS_PER_THREAD * rayon::current_num_threads()).saturating_mul(of_bucket))
+    }
+}
+
+/// Parts that are walked over one after another.
+struct Joined<A>(Vec<A>);
+
+impl<W: Weight, A: Arcs<W>> Arcs<W> for Joined<A> {
+    fn about(&self) -> usize {
+        self.0.iter().fold(0, |sum, part| sum.saturating_add(part.about()))
+    }
+
+    #[inline]
+    fn for_each(&self, mut visit: impl FnMut(VertexId, VertexId, W)) -> Result<()> {
+        self.0.iter().try_for_each(|part| part.for_each(&mut visit))
+    }
+}
+
+/// Joins consecutive parts until each has about so many arcs, or more.
+fn joined<W: Weight, A: Arcs<W>>(parts: Vec<A>, least: usize) -> Vec<Joined<A>> {
+    let mut all: Vec<Joined<A>> = Vec::new();
+    let mut missing = 0_usize;
+    for part in parts {
+        let about = part.about();
+        match all.last_mut().filter(|_| missing > 0) {
+            Some(last) => {
+                last.0.push(part);
+                missing = missing.saturating_sub(about);
+            }
+            None => {
+                all.push(Joined(vec![part]));
+                missing = least.saturating_sub(about);
+            }
+        }
+    }
+    all
 }
 
 /// Arcs in buckets, in the arrays of the graph.
@@ -189,7 +231,7 @@ impl<W: Weight> Scattered<W> {
     /// Sorts the buckets, wave after wave.
     fn into_rows(mut self, vertices: usize, merge: bool) -> Result<Csr> {
         let mut offsets: Vec<u64> = on_huge_pages(memory::zeroed("offsets of vertices", vertices + 1)?);
-        let waves = waves(&self.starts, arcs_of_wave(self.heads.len()));
+        let waves = waves(&self.starts, self.buckets.arcs_of_wave(self.heads.len()));
         let arcs_of = |wave: &Range<usize>| self.starts[wave.end] - self.starts[wave.start];
         let longest = waves.iter().map(arcs_of).max().unwrap_or(0);
         let mut buffer: Vec<(VertexId, W)> = on_huge_pages(memory::zeroed("arcs being sorted", longest)?);

@@ -17,7 +17,7 @@
 //! Queues for eight buckets take turns; farther vertices wait in the last one and are queued again. Each block has a
 //! part of every queue, and the barrier tells everybody how long the parts are.
 //!
-//! Delta is what has [`INSIDE`] vertices within it, on average, in a sample, or less where the largest neighborhoods would have too many vertices. Memory: some 100 entries of 9 bytes a
+//! [`Shape`] chooses delta. Memory: some 100 entries of 9 bytes a
 //! vertex. Preparing takes a warp a vertex, which relaxes in shared memory until nothing changes: the arcs of 32 vertices whose distances fell are handed out to the lanes
 //! evenly, and one atomic minimum keeps a distance with what its last arc comes from. Integer weights only:
 //! sums of floats depend on the order, and neighborhoods add them in another one.
@@ -34,11 +34,7 @@
 //! prepared here; the ids in them come from a `Csr` or from `resident/adoption.rs`, which have checked them, or from
 //! sources that were checked.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
-
-use hashbrown::HashMap;
 
 use super::counts::{Counters, Counts, Frontiers};
 use super::predecessors::{Arcs, Derivation};
@@ -54,10 +50,14 @@ use crate::cuda::graph::{DeviceGraph, Extent, Offsets};
 use crate::cuda::kernel_header::{DeviceMutPtr, DevicePtr, cpp, kernel_header};
 use crate::cuda::launch::{AS_MANY_AS_RUN_AT_ONCE, WATCHED, Waiting, threads_up_to, watched, whole_device};
 use crate::cuda::neighborhoods::{self, MOST, PARTS, TABLE_BITS, UNIT};
-use crate::graph::sampling::{Rows, spread_over};
 use crate::graph::{Graph, VertexId, WeightKind};
 use crate::problems::Problem;
 use crate::{Error, Result};
+
+mod shape;
+
+pub(in crate::cuda) use shape::Shape;
+use shape::WIDEST;
 
 /// This algorithm's line in the table.
 pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
@@ -92,8 +92,6 @@ pub(crate) const ALGORITHM: SsspAlgorithm = SsspAlgorithm {
     prepare_on_several: None,
 };
 
-/// How many vertices are less than delta away, on average.
-const INSIDE: usize = 72;
 kernel_header! {
     path: "sssp/multi_hop";
     namespace: multi_hop;
@@ -171,127 +169,8 @@ const fn bytes_of_warp(bits: u32, value_bytes: u32) -> u32 {
 const SMALL: u32 = 256;
 /// The most threads of a block.
 const MOST_THREADS: u32 = 1024;
-/// Distances from one bucket to another have to fit 32 bits many times over.
-const WIDEST: u32 = 1 << 27;
 /// A distance within a neighborhood, the last arc included, has to fit 32 bits.
 const GREATEST_WEIGHT: f64 = (1_u32 << 31) as f64;
-
-/// What neighborhoods there are in a graph, and what they take.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::cuda) struct Shape {
-    delta: u32,
-    /// Units of entries.
-    capacity: u64,
-    /// Items of each part of the queues.
-    part: u64,
-    /// About how many vertices the largest neighborhood has.
-    largest: u32,
-}
-
-impl Shape {
-    pub(in crate::cuda) fn of(graph: &impl Rows, delta: Option<u32>) -> Self {
-        const SAMPLES: usize = 96;
-        let vertices = graph.vertices() as u64;
-        let sample = spread_over(graph.vertices(), SAMPLES);
-        // Nearly all of the nearest by distance are among six times as many by arcs.
-        graph.expect_around(&sample, 6 * INSIDE);
-        let sample: Vec<Around> = sample.into_iter().map(|vertex| Around::of(graph, vertex)).collect();
-        let delta = delta.unwrap_or_else(|| {
-            // The distance within which all samples together have that many vertices.
-            let mut distances: Vec<u64> = sample.iter().flat_map(|around| around.nearest(2 * INSIDE)).collect();
-            distances.sort_unstable();
-            let middle = distances.get(sample.len() * INSIDE).or(distances.last()).copied().unwrap_or(1);
-            let mut delta = middle.clamp(1, WIDEST.into()) as u32;
-            while delta > 1 && Sizes::of(&sample, delta).largest() > f64::from(MOST) {
-                delta -= (delta / 8).max(1);
-            }
-            delta
-        });
-        let sizes = Sizes::of(&sample, delta);
-        // A fifth more than the sample has, and a start for small graphs, of which it says little.
-        let entries = (sizes.mean + f64::from(UNIT) / 2.0) * 1.2 * vertices as f64;
-        let most = vertices * u64::from(MOST.div_ceil(UNIT));
-        let least = vertices + graph.arcs() as u64 / u64::from(UNIT);
-        let capacity = (entries as u64 / u64::from(UNIT) + 4096).min(most).max(least).min(u64::from(u32::MAX));
-        // The queues are also the memory of the search by mask: some 16 bytes a vertex.
-        let part = (vertices / 64).clamp(1024, 1 << 14).max(vertices.div_ceil(1024)).min(vertices);
-        Shape { delta, capacity, part, largest: sizes.largest() as u32 }
-    }
-
-    /// Distances that last arcs come from are rounded down to a multiple of this, and then fit a byte.
-    fn quantum(delta: u32) -> u32 {
-        delta / 255 + 1
-    }
-}
-
-/// The vertices around one, by Dijkstra's algorithm.
-struct Around {
-    /// For each of the nearest, in their order, how far away it is, and how many vertices are known before its arcs are looked at.
-    steps: Vec<(u64, usize)>,
-    /// How many are known in the end.
-    known: usize,
-}
-
-impl Around {
-    /// As many of the nearest as choose delta, and as tell whether a neighborhood has too many vertices.
-    fn of(graph: &impl Rows, vertex: VertexId) -> Self {
-        let mut distances: HashMap<VertexId, u64> = [(vertex, 0)].into_iter().collect();
-        let mut heap = BinaryHeap::from([Reverse((0, vertex))]);
-        let mut steps = Vec::new();
-        while let Some(Reverse((distance, vertex))) = heap.pop() {
-            if distances.get(&vertex) != Some(&distance) {
-                continue;
-            }
-            if steps.len() >= 2 * INSIDE && distances.len() > MOST as usize {
-                break;
-            }
-            steps.push((distance, distances.len()));
-            graph.for_arcs(vertex, |head, weight| {
-                let through = distance + u64::from(weight);
-                if distances.get(&head).is_none_or(|&known| through < known) {
-                    distances.insert(head, through);
-                    heap.push(Reverse((through, head)));
-                }
-            });
-        }
-        Around { steps, known: distances.len() }
-    }
-
-    /// The distances of the nearest, at most so many.
-    fn nearest(&self, count: usize) -> impl Iterator<Item = u64> {
-        self.steps.iter().take(count).map(|&(distance, _)| distance)
-    }
-
-    /// How many vertices are less than delta away, or heads of their arcs.
-    fn size(&self, delta: u32) -> usize {
-        let beyond = self.steps.partition_point(|&(distance, _)| distance < delta.into());
-        self.steps.get(beyond).map_or(self.known, |&(_, known)| known).min(2 * MOST as usize)
-    }
-}
-
-/// How many vertices the neighborhoods of a sample have.
-struct Sizes {
-    mean: f64,
-    deviation: f64,
-}
-
-impl Sizes {
-    fn of(sample: &[Around], delta: u32) -> Self {
-        let mean_of = |number: &dyn Fn(f64) -> f64| {
-            let sum: f64 = sample.iter().map(|around| number(around.size(delta) as f64)).sum();
-            sum / sample.len().max(1) as f64
-        };
-        let mean = mean_of(&|size| size);
-        let variance = mean_of(&|size| (size - mean) * (size - mean));
-        Sizes { mean, deviation: variance.sqrt() }
-    }
-
-    /// The largest neighborhoods, which a sample misses, are assumed to lie so many standard deviations above the mean.
-    fn largest(&self) -> f64 {
-        const DEVIATIONS: f64 = 6.0;
-        self.mean + DEVIATIONS * self.deviation
-    }
-}
 
 /// Why this algorithm is right for a graph, if it is.
 pub(in crate::cuda) fn suits(graph: &GraphFacts) -> Option<String> {
@@ -406,6 +285,10 @@ pub(in crate::cuda) fn with_arcs(
     let waiting = Waiting::new(device)?;
     let greatest_weight = greatest_weight.filter(|&weight| weight < GREATEST_WEIGHT);
     let delta = greatest_weight.map_or(Ok(0), |weight| make_neighborhoods(&on_device, &arrays, &room, weight))?;
+    if delta == 0 {
+        // All searches will need them: they are loaded while the device has memory.
+        OfSemiring::new(graph, |semiring| mask::Kernels::right(&**device, semiring))?;
+    }
     let arguments = arrays.argument(graph, &room, delta, &waiting);
     let semiring = DeviceSemiring::Narrow;
     Ok(Box::new(MultiHop { graph: on_device, kernels, arguments, arrays, waiting, semiring }))
@@ -436,11 +319,10 @@ fn make_neighborhoods(on_device: &DeviceGraph, arrays: &Arrays, room: &Shape, gr
     let (mut delta, mut largest) = (room.delta, room.largest.min(MOST));
     while delta > 0 {
         for building in BUILDS.iter().filter(|building| building.most >= largest && takes(delta, building)) {
-            if try_to_make(on_device, arrays, room, delta, building)? {
-                return Ok(delta);
-            }
-            if building.most == MOST {
-                break;
+            match try_to_make(on_device, arrays, room, delta, building)? {
+                Made::All => return Ok(delta),
+                Made::TooLarge if building.most < MOST => {}
+                Made::TooLarge | Made::NoRoom => break,
             }
         }
         (delta, largest) = (delta - delta.div_ceil(4), MOST);
@@ -448,14 +330,23 @@ fn make_neighborhoods(on_device: &DeviceGraph, arrays: &Arrays, room: &Shape, gr
     Ok(0)
 }
 
-/// Makes the neighborhoods that reach so far; returns whether all have room.
+/// What became of neighborhoods.
+enum Made {
+    All,
+    /// Some have more vertices than the table takes.
+    TooLarge,
+    /// Together they have more entries than there is room for.
+    NoRoom,
+}
+
+/// Tries to make the neighborhoods that reach so far.
 fn try_to_make(
     on_device: &DeviceGraph,
     arrays: &Arrays,
     room: &Shape,
     delta: u32,
     building: &Building,
-) -> Result<bool> {
+) -> Result<Made> {
     let pool = &on_device.pool;
     let device = pool.device();
     let build = device.function(&images::SSSP_MULTI_HOP, building.kernel)?;
@@ -480,7 +371,12 @@ fn try_to_make(
     };
     // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
     unsafe { device.launch(build, &shape, arguments![build_argument])? };
-    Ok(pool.read_array::<_, 2>(counters)?[1] == 0)
+    let [used, failed] = pool.read_array(counters)?;
+    Ok(match failed {
+        0 => Made::All,
+        _ if u64::from(used) > room.capacity => Made::NoRoom,
+        _ => Made::TooLarge,
+    })
 }
 
 #[derive(Debug)]
@@ -513,7 +409,7 @@ impl MultiHop {
             counters,
         };
         let division = mask::Division::one_each(THREADS);
-        // Hardly ever needed: they are loaded now, and not when a graph is prepared.
+        // Hardly ever needed: for a graph with neighborhoods they are loaded now, and not when it is prepared.
         let kernels = mask::Kernels::right(&**self.graph.pool.device(), task.semiring)?;
         mask::search(&self.graph, kernels, division, arrays, task)
     }
