@@ -228,7 +228,7 @@ fn neighborhoods_are_made_in_every_table() {
         let asked = delta * u64::from(factor);
         for device in devices(2) {
             let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
-            let request = Sssp::from(7).algorithm(&format!("multi-hop:threads=64,delta={asked}"));
+            let request = Sssp::from(7).algorithm(format!("multi-hop:threads=64,delta={asked}"));
             let tree = solver.solve(request).unwrap();
             assert_eq!(tree.distances(), expected.distances());
             let statistics = &tree.report().statistics;
