@@ -124,16 +124,22 @@ __device__ __forceinline__ u32 collect(const Build& build, u32 vertex, Found<Val
     return size;
 }
 
-/// Writes the neighborhoods of all vertices, each made by one warp. Takes a `Found` of dynamic shared memory a
-/// warp. Ends early if a neighborhood has too many vertices.
+/// Writes the neighborhoods of vertices, each made by one warp. Takes a `Found` of dynamic shared memory a
+/// warp. A neighborhood with too many vertices is left for later, or ends all warps.
 template <class Value, u32 Bits>
 __device__ __forceinline__ void build_all(const Build& build) {
     DYNAMIC_SHARED(memory);
     Found<Value, Bits>& found = reinterpret_cast<Found<Value, Bits>*>(memory)[warp_index()];
     const u32 lane = lane_index(), warps = warps_of_grid();
-    for (u32 vertex = warp_of_grid(); vertex < build.vertices; vertex += warps) {
+    for (u32 number = warp_of_grid(); number < build.vertices; number += warps) {
         if (__any_sync(all_lanes, load(build.failed) != 0)) return;
+        const u32 vertex = build.only == nullptr ? number : load_constant(&build.only[number]);
         const u32 size = collect(build, vertex, found);
+        if (size == 0 && build.left != nullptr) {
+            if (lane == 0) build.left[atomicAdd(build.left_count, 1)] = vertex;
+            __syncwarp();
+            continue;
+        }
         const u32 begin = take_units(size, build.used, build.capacity, build.failed), length = units_of(size) * unit;
         if (begin == none) return;
         if (lane == 0) build.places[vertex] = make_uint2(begin, length);

@@ -25,12 +25,15 @@ struct Build {
     u8* parents;  // The distance that the last arc comes from, rounded down to a multiple of `quantum`.
     u32* used;  // Units.
     u32* failed;  // Set if a neighborhood is too large, or there are more units than `capacity`.
+    const u32* only;  // The vertices that get a neighborhood; null for all.
+    u32* left;  // Those whose neighborhood is too large for the table are listed here; null if there are to be none.
+    u32* left_count;
     u32 vertices;
     u32 delta;
     u32 quantum;
     u32 capacity;
 };
-static_assert(sizeof(Build) == 80, "");
+static_assert(sizeof(Build) == 104, "");
 static_assert(offsetof(Build, offsets) == 0, "");
 static_assert(offsetof(Build, targets) == 8, "");
 static_assert(offsetof(Build, weights) == 16, "");
@@ -39,10 +42,13 @@ static_assert(offsetof(Build, entries) == 32, "");
 static_assert(offsetof(Build, parents) == 40, "");
 static_assert(offsetof(Build, used) == 48, "");
 static_assert(offsetof(Build, failed) == 56, "");
-static_assert(offsetof(Build, vertices) == 64, "");
-static_assert(offsetof(Build, delta) == 68, "");
-static_assert(offsetof(Build, quantum) == 72, "");
-static_assert(offsetof(Build, capacity) == 76, "");
+static_assert(offsetof(Build, only) == 64, "");
+static_assert(offsetof(Build, left) == 72, "");
+static_assert(offsetof(Build, left_count) == 80, "");
+static_assert(offsetof(Build, vertices) == 88, "");
+static_assert(offsetof(Build, delta) == 92, "");
+static_assert(offsetof(Build, quantum) == 96, "");
+static_assert(offsetof(Build, capacity) == 100, "");
 
 /// The argument of the search.
 template <class Lane>

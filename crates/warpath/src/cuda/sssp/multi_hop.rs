@@ -123,6 +123,11 @@ kernel_header! {
         used: DeviceMutPtr<u32>,
         /// Set if a neighborhood is too large, or there are more units than `capacity`.
         failed: DeviceMutPtr<u32>,
+        /// The vertices that get a neighborhood; null for all.
+        only: DevicePtr<VertexId>,
+        /// Those whose neighborhood is too large for the table are listed here; null if there are to be none.
+        left: DeviceMutPtr<VertexId>,
+        left_count: DeviceMutPtr<u32>,
         vertices: u32,
         delta: u32,
         quantum: u32,
@@ -165,8 +170,6 @@ const fn bytes_of_warp(bits: u32, value_bytes: u32) -> u32 {
     slots * (4 + value_bytes) + 3 * 2 * (slots / 2) + slots / 8
 }
 
-/// The most vertices of a neighborhood that the smaller table takes.
-const SMALL: u32 = 256;
 /// The most threads of a block.
 const MOST_THREADS: u32 = 1024;
 /// A distance within a neighborhood, the last arc included, has to fit 32 bits.
@@ -294,68 +297,39 @@ pub(in crate::cuda) fn with_arcs(
     Ok(Box::new(MultiHop { graph: on_device, kernels, arguments, arrays, waiting, semiring }))
 }
 
-/// The kernels that make neighborhoods, those first that take the least shared memory.
-const BUILDS: [Building; 3] = [
-    Building { kernel: "sssp_multi_hop_build_small", warp_bytes: SMALL_BYTES, most: SMALL, is_far: false },
-    Building { kernel: "sssp_multi_hop_build_large", warp_bytes: LARGE_BYTES, most: MOST, is_far: false },
-    Building { kernel: "sssp_multi_hop_build_far", warp_bytes: FAR_BYTES, most: MOST, is_far: true },
-];
-
 /// A kernel that makes neighborhoods of up to so many vertices.
 struct Building {
     kernel: &'static str,
     warp_bytes: u32,
-    most: u32,
-    /// Whether distances may have all 32 bits.
-    is_far: bool,
 }
+
+const SMALL_TABLE: Building = Building { kernel: "sssp_multi_hop_build_small", warp_bytes: SMALL_BYTES };
+const LARGE_TABLE: Building = Building { kernel: "sssp_multi_hop_build_large", warp_bytes: LARGE_BYTES };
+/// For distances of more than [`DISTANCE_BITS`] bits.
+const FAR_TABLE: Building = Building { kernel: "sssp_multi_hop_build_far", warp_bytes: FAR_BYTES };
 
 /// Makes the neighborhoods of a graph with this greatest weight; returns how far they reach, 0 if some vertex has none.
 fn make_neighborhoods(on_device: &DeviceGraph, arrays: &Arrays, room: &Shape, greatest_weight: f64) -> Result<u32> {
-    let takes = |delta: u32, building: &Building| {
-        building.is_far || f64::from(delta) + greatest_weight < f64::from((1_u32 << DISTANCE_BITS) - 1)
-    };
-    // The sample may have missed large neighborhoods: then a larger table will do, or smaller ones, as far as there are any.
-    let (mut delta, mut largest) = (room.delta, room.largest.min(MOST));
+    let mut delta = room.delta;
     while delta > 0 {
-        for building in BUILDS.iter().filter(|building| building.most >= largest && takes(delta, building)) {
-            match try_to_make(on_device, arrays, room, delta, building)? {
-                Made::All => return Ok(delta),
-                Made::TooLarge if building.most < MOST => {}
-                Made::TooLarge | Made::NoRoom => break,
-            }
+        let is_far = f64::from(delta) + greatest_weight >= f64::from((1_u32 << DISTANCE_BITS) - 1);
+        if try_to_make(on_device, arrays, room, delta, is_far)? {
+            break;
         }
-        (delta, largest) = (delta - delta.div_ceil(4), MOST);
+        // The sample has missed large neighborhoods: smaller ones may do.
+        delta -= delta.div_ceil(4);
     }
-    Ok(0)
+    Ok(delta)
 }
 
-/// What became of neighborhoods.
-enum Made {
-    All,
-    /// Some have more vertices than the table takes.
-    TooLarge,
-    /// Together they have more entries than there is room for.
-    NoRoom,
-}
-
-/// Tries to make the neighborhoods that reach so far.
-fn try_to_make(
-    on_device: &DeviceGraph,
-    arrays: &Arrays,
-    room: &Shape,
-    delta: u32,
-    building: &Building,
-) -> Result<Made> {
+/// Tries to make the neighborhoods that reach so far; returns whether all have room.
+fn try_to_make(on_device: &DeviceGraph, arrays: &Arrays, room: &Shape, delta: u32, is_far: bool) -> Result<bool> {
     let pool = &on_device.pool;
     let device = pool.device();
-    let build = device.function(&images::SSSP_MULTI_HOP, building.kernel)?;
-    let warps = (device.properties().shared_bytes_per_block / building.warp_bytes).clamp(1, 8);
-    let blocks = device.blocks_at_once(build, warps * 32, building.warp_bytes * warps)?.max(1);
-    let shape = LaunchShape { shared_bytes: building.warp_bytes * warps, ..LaunchShape::line(blocks, warps * 32) };
+    // Used, failed, left.
     let counters = arrays.report.words();
     pool.fill(arrays.report, 0)?;
-    let build_argument = Build {
+    let all = Build {
         offsets: on_device.offsets.as_ptr(),
         targets: on_device.targets.as_ptr(),
         weights: arrays.weights.as_ptr(),
@@ -364,19 +338,33 @@ fn try_to_make(
         parents: arrays.parents.as_mut_ptr(),
         used: counters.part(0, 1).as_mut_ptr(),
         failed: counters.part(1, 1).as_mut_ptr(),
+        only: DevicePtr::NULL,
+        left: DeviceMutPtr::NULL,
+        left_count: counters.part(2, 1).as_mut_ptr(),
         vertices: on_device.vertices,
         delta,
         quantum: Shape::quantum(delta),
         capacity: room.capacity as u32,
     };
-    // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
-    unsafe { device.launch(build, &shape, arguments![build_argument])? };
-    let [used, failed] = pool.read_array(counters)?;
-    Ok(match failed {
-        0 => Made::All,
-        _ if u64::from(used) > room.capacity => Made::NoRoom,
-        _ => Made::TooLarge,
-    })
+    let launch = |building: &Building, argument: Build| {
+        let build = device.function(&images::SSSP_MULTI_HOP, building.kernel)?;
+        let warps = (device.properties().shared_bytes_per_block / building.warp_bytes).clamp(1, 8);
+        let blocks = device.blocks_at_once(build, warps * 32, building.warp_bytes * warps)?.max(1);
+        let shape = LaunchShape { shared_bytes: building.warp_bytes * warps, ..LaunchShape::line(blocks, warps * 32) };
+        // SAFETY: the argument is the kernel's, and all arrays have the lengths that it expects.
+        unsafe { device.launch(build, &shape, arguments![argument])? };
+        pool.read_array::<_, 3>(counters)
+    };
+    if is_far || !room.is_mostly_small() {
+        let [_, failed, _] = launch(if is_far { &FAR_TABLE } else { &LARGE_TABLE }, all)?;
+        return Ok(failed == 0);
+    }
+    // The list of sources is used by searches only.
+    let [_, mut failed, left] = launch(&SMALL_TABLE, Build { left: arrays.sources.as_mut_ptr(), ..all })?;
+    if failed == 0 && left > 0 {
+        [_, failed, _] = launch(&LARGE_TABLE, Build { only: arrays.sources.as_ptr(), vertices: left, ..all })?;
+    }
+    Ok(failed == 0)
 }
 
 #[derive(Debug)]

@@ -203,24 +203,26 @@ fn graphs_without_neighborhoods_are_searched_by_mask() {
     }
 }
 
-/// Neighborhoods in each kind of table: of up to 256 vertices, of up to 512, and of as many with distances of more than 24 bits. None is larger, so
-/// delta stays as it is asked for; one that is has to be smaller.
+/// Neighborhoods in each kind of table: of up to 256 vertices, of up to 512, and of as many with distances of more than 24 bits; and a few large ones
+/// among many small ones, around a corner with short edges. None is larger, so delta stays as it is asked for; where some are, it has to be smaller.
 #[test]
 fn neighborhoods_are_made_in_every_table() {
-    const SIDE: u32 = 36;
-    for (delta, factor, stays) in
-        [(18, 1, true), (42, 1, true), (42, 1 << 21, true), (110, 1, false), (110, 1 << 20, false)]
-    {
+    for (side, corner, delta, factor, stays) in [
+        (36, 0, 18, 1, true),
+        (60, 17, 18, 1, true),
+        (36, 0, 42, 1, true),
+        (36, 0, 42, 1 << 21, true),
+        (36, 0, 110, 1, false),
+        (36, 0, 110, 1 << 20, false),
+    ] {
         let mut random = Random(delta);
-        let mut weight = || (1 + random.below(9) as u32) * factor;
         let mut edges = Vec::new();
-        for (row, column) in (0..SIDE).flat_map(|row| (0..SIDE).map(move |column| (row, column))) {
-            let vertex = row * SIDE + column;
-            if column + 1 < SIDE {
-                edges.push((vertex, vertex + 1, weight()));
-            }
-            if row + 1 < SIDE {
-                edges.push((vertex, vertex + SIDE, weight()));
+        for (row, column) in (0..side).flat_map(|row| (0..side).map(move |column| (row, column))) {
+            let vertex: u32 = row * side + column;
+            for (other, is_there) in [(vertex + 1, column + 1 < side), (vertex + side, row + 1 < side)] {
+                let longest = if row.max(column) < corner { 1 } else { 9 };
+                let weight = (1 + random.below(longest) as u32) * factor;
+                edges.extend(is_there.then_some((vertex, other, weight)));
             }
         }
         let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
@@ -228,8 +230,7 @@ fn neighborhoods_are_made_in_every_table() {
         let asked = delta * u64::from(factor);
         for device in devices(2) {
             let solver = Solver::builder(graph.clone()).threads(1).device(device).open().unwrap();
-            let request = Sssp::from(7).algorithm(format!("multi-hop:threads=64,delta={asked}"));
-            let tree = solver.solve(request).unwrap();
+            let tree = solver.solve(Sssp::from(7).algorithm(format!("multi-hop:threads=64,delta={asked}"))).unwrap();
             assert_eq!(tree.distances(), expected.distances());
             let statistics = &tree.report().statistics;
             let delta = statistics.iter().find(|(name, _)| *name == "delta").map(|&(_, delta)| delta).unwrap();

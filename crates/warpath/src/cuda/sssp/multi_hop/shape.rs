@@ -25,14 +25,16 @@ pub(in crate::cuda) struct Shape {
     pub(super) capacity: u64,
     /// Items of each part of the queues.
     pub(super) part: u64,
-    /// About how many vertices the largest neighborhood has.
-    pub(super) largest: u32,
+    /// About how many vertices all neighborhoods have but a few.
+    most_have: u32,
 }
 
 impl Shape {
     /// That of a graph, for this delta or one that is chosen. Looks at some hundred thousand arcs.
     pub(in crate::cuda) fn of(graph: &impl Rows, delta: Option<u32>) -> Self {
         const SAMPLES: usize = 96;
+        /// So many standard deviations above the mean lie the largest neighborhoods, which the sample misses.
+        const LARGEST: f64 = 6.0;
         let vertices = graph.vertices() as u64;
         let sample = spread_over(graph.vertices(), SAMPLES);
         // Nearly all of the nearest by distance are among six times as many by arcs.
@@ -44,7 +46,7 @@ impl Shape {
             distances.sort_unstable();
             let middle = distances.get(sample.len() * INSIDE).or(distances.last()).copied().unwrap_or(1);
             let mut delta = middle.clamp(1, WIDEST.into()) as u32;
-            while delta > 1 && Sizes::of(&sample, delta).largest() > f64::from(MOST) {
+            while delta > 1 && Sizes::of(&sample, delta).above_the_mean(LARGEST) > f64::from(MOST) {
                 delta -= (delta / 8).max(1);
             }
             delta
@@ -57,7 +59,12 @@ impl Shape {
         let capacity = (entries as u64 / u64::from(UNIT) + 4096).min(most).max(least).min(u64::from(u32::MAX));
         // The queues are also the memory of the search by mask: some 16 bytes a vertex.
         let part = (vertices / 64).clamp(1024, 1 << 14).max(vertices.div_ceil(1024)).min(vertices);
-        Shape { delta, capacity, part, largest: sizes.largest() as u32 }
+        Shape { delta, capacity, part, most_have: sizes.above_the_mean(2.0) as u32 }
+    }
+
+    /// Whether all neighborhoods but a few fit the smaller table.
+    pub(super) fn is_mostly_small(&self) -> bool {
+        self.most_have <= MOST / 2
     }
 
     /// Distances that last arcs come from are rounded down to a multiple of this, and then fit a byte.
@@ -128,9 +135,8 @@ impl Sizes {
         Sizes { mean, deviation: variance.sqrt() }
     }
 
-    /// The largest neighborhoods, which a sample misses, are assumed to lie so many standard deviations above the mean.
-    fn largest(&self) -> f64 {
-        const DEVIATIONS: f64 = 6.0;
-        self.mean + DEVIATIONS * self.deviation
+    /// The size that lies so many standard deviations above the mean.
+    fn above_the_mean(&self, deviations: f64) -> f64 {
+        self.mean + deviations * self.deviation
     }
 }
