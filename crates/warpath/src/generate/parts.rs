@@ -265,6 +265,13 @@ mod tests {
         }
     }
 
+    /// Threads may share the parts of a share.
+    #[test]
+    fn parts_are_drawn_by_many_threads() {
+        fn is_shared<T: Sync>(_: &T) {}
+        is_shared(&"crawl:20000,reciprocity=0.5".parse::<Recipe>().unwrap().share(1, 2).unwrap());
+    }
+
     #[test]
     fn graphs_beyond_one_machine_are_not_generated_on_one() {
         let recipe = Recipe::beyond_one_machine("kron:33,edges-per-vertex=1").unwrap();

@@ -17,10 +17,11 @@
 //! Queues for eight buckets take turns; farther vertices wait in the last one and are queued again. Each block has a
 //! part of every queue, and the barrier tells everybody how long the parts are.
 //!
-//! [`Shape`] chooses delta. Memory: some 100 entries of 9 bytes a
-//! vertex. Preparing takes a warp a vertex, which relaxes in shared memory until nothing changes: the arcs of 32 vertices whose distances fell are handed out to the lanes
-//! evenly, and one atomic minimum keeps a distance with what its last arc comes from. Integer weights only:
-//! sums of floats depend on the order, and neighborhoods add them in another one.
+//! [`Shape`] chooses delta. Memory: some 100 entries of 9 bytes a vertex. Preparing takes a warp a vertex, which relaxes in
+//! shared memory until nothing changes: the arcs of 32 vertices whose distances fell are handed out to the lanes evenly,
+//! and one atomic minimum keeps a distance with what its last arc comes from. Most neighborhoods are made in a small table,
+//! so that more warps run at once; those that it has no room for are left to a larger one. Integer weights only: sums of
+//! floats depend on the order, and neighborhoods add them in another one.
 //!
 //! A neighborhood has at most 511 other vertices. Where a vertex has more arcs than that, or more vertices at distance 0, or
 //! weights are 2^31 or more, there are none, and all searches go round by round, as `mask` does; so does a search of which
