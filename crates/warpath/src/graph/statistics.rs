@@ -140,17 +140,17 @@ fn degrees(graph: &Graph, weak: &Components) -> Result<DegreeStatistics> {
 }
 
 fn estimated_diameter(graph: &Graph, weak: &Components, control: &Control) -> Result<u64> {
-    const MOST_SWEEPS: u64 = 6;
+    const MOST_SWEEPS: u8 = 6;
     let Some(largest) = weak.largest()? else { return Ok(0) };
     let members = (0..graph.vertices() as VertexId).filter(|&v| weak.of[v as usize] == largest);
     let Some(mut start) = members.max_by_key(|&v| graph.degree(v)) else { return Ok(0) };
-    let mut visited = memory::filled("the marks of vertices", graph.vertices(), u64::MAX)?;
+    let mut visited = memory::filled("the marks of vertices", graph.vertices(), u8::MAX)?;
     let list = || memory::with_capacity("the list of active vertices", graph.vertices());
     let mut levels = [list()?, list()?];
     let by_head = if graph.is_directed() { Some(graph.transpose()?) } else { None };
     let mut diameter = 0;
     for sweep in 0..MOST_SWEEPS {
-        control.progress("statistics", sweep, MOST_SWEEPS)?;
+        control.progress("statistics", sweep.into(), MOST_SWEEPS.into())?;
         let (far, eccentricity) = farthest(graph.csr(), by_head, start, sweep, &mut visited, &mut levels);
         if sweep > 0 && eccentricity <= diameter {
             break;
@@ -166,8 +166,8 @@ fn farthest(
     graph: &Csr,
     by_head: Option<&Csr>,
     start: VertexId,
-    sweep: u64,
-    visited: &mut [u64],
+    sweep: u8,
+    visited: &mut [u8],
     [level, next]: &mut [Vec<VertexId>; 2],
 ) -> (VertexId, u64) {
     level.clear();
@@ -221,10 +221,12 @@ mod tests {
             let undirected = graph.clone().with_direction(Direction::Undirected).unwrap();
             let weak = Components::weak(&undirected, &Control::new()).unwrap();
             let largest = weak.largest().unwrap();
-            let mut visited = vec![u64::MAX; graph.vertices()];
             let exact = (0..graph.vertices() as VertexId)
                 .filter(|&v| Some(weak.of[v as usize]) == largest)
-                .map(|v| farthest(undirected.csr(), None, v, v.into(), &mut visited, &mut Default::default()).1)
+                .map(|v| {
+                    let mut visited = vec![u8::MAX; graph.vertices()];
+                    farthest(undirected.csr(), None, v, 0, &mut visited, &mut Default::default()).1
+                })
                 .max();
             let statistics = graph.statistics(&Control::new()).unwrap();
             assert!(Some(statistics.estimated_diameter) <= exact, "{name}");
