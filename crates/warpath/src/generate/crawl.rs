@@ -196,12 +196,11 @@ impl Generator for Crawl {
     }
 
     /// With replies, a share has the links of consecutive pages; which of them are answered depends on how many can be in all shares.
-    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<DrawnShare>> {
+    fn draw_share(&self, seed: u64, share: Share) -> Result<Option<DrawnShare>> {
         if self.replies == 0 {
             return Ok(None);
         }
-        let start = |index: usize| (u128::from(self.parts()) * index as u128 / count as u128) as u64;
-        let replies = Replies::new(Pages::new(self.clone(), seed)?, start(index)..start(index + 1))?;
+        let replies = Replies::new(Pages::new(self.clone(), seed)?, share.of(self.parts()))?;
         let tally = replies.tally();
         Ok(Some(DrawnShare::Counted(Counted { tally, draw: Box::new(move |before, all| replies.edges(before, all)) })))
     }

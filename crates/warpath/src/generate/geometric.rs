@@ -184,9 +184,8 @@ impl Generator for Geometric {
         self.edges_of(seed, 0..self.side())
     }
 
-    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<DrawnShare>> {
-        let start = |index: usize| (u128::from(self.side()) * index as u128 / count as u128) as u64;
-        Ok(Some(DrawnShare::Ready(self.edges_of(seed, start(index)..start(index + 1))?)))
+    fn draw_share(&self, seed: u64, share: Share) -> Result<Option<DrawnShare>> {
+        Ok(Some(DrawnShare::Ready(self.edges_of(seed, share.of(self.side()))?)))
     }
 
     /// A row more than its own, and some more points than the mean.

@@ -8,7 +8,7 @@
 //! Four steps are drawn at once, one of 256 outcomes in constant time from 32 random bits, by the alias method: a slot
 //! of the table is chosen uniformly, and a biased coin chooses between the slot's own outcome and an outcome with more
 //! than its share. Surplus steps are cut off, which does not affect the other steps. Many edges are drawn side by side,
-//! by vector instructions: a third of the time.
+//! by vector instructions: a quarter of the time.
 //!
 //! Work O(scale * edges), fully parallel.
 //!

@@ -8,6 +8,7 @@
 //! only `roads` has lengths and `dense` has weights of its own. Loops and repeated edges are dropped.
 
 use std::fmt::Display;
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -190,6 +191,14 @@ trait Generator {
 struct Share {
     index: usize,
     count: usize,
+}
+
+impl Share {
+    /// Which of so many things in a row are in it: about as many as in every other share.
+    fn of(self, all: u64) -> Range<u64> {
+        let start = |index: usize| (u128::from(all) * index as u128 / self.count as u128) as u64;
+        start(self.index)..start(self.index + 1)
+    }
 }
 
 /// The edges of a share.

@@ -246,9 +246,8 @@ impl Generator for Roads {
     }
 
     /// All streets are chosen, and a share of them is drawn.
-    fn draw_share(&self, seed: u64, Share { index, count }: Share) -> Result<Option<DrawnShare>> {
-        let start = |index: usize| (u128::from(self.junctions()) * index as u128 / count as u128) as u64;
-        let junctions = start(index)..start(index + 1);
+    fn draw_share(&self, seed: u64, share: Share) -> Result<Option<DrawnShare>> {
+        let junctions = share.of(self.junctions());
         // At most two streets of a junction, each with three edges.
         let most = (junctions.end - junctions.start).saturating_mul(6).min(self.edges);
         Ok(Some(DrawnShare::Ready(self.draw_from(seed, junctions, most as usize)?)))
