@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -271,6 +272,21 @@ impl Graph {
         let (found, graph) =
             self.solve_long(py, progress, |solver| Ok((solver.solve(request.clone())?, solver.graph().clone())))?;
         Ok(Betweenness::new(graph, found))
+    }
+
+    /// How many vertices each vertex, or each of `sources`, reaches within a distance, itself included: `uint64`. In edges, or by weights
+    /// of 0 and more.
+    #[pyo3(signature = (within, *, sources=None, progress=false))]
+    fn neighborhood_sizes<'py>(
+        &self,
+        py: Python<'py>,
+        within: f64,
+        sources: Option<&Bound<'_, PyAny>>,
+        progress: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let request = with_options!(warpath::Neighborhoods::within(within), from(some_vertices(sources, "sources")?));
+        let found = self.solve_long(py, progress, |solver| solver.solve(request.clone()))?;
+        Ok(found.sizes().to_vec().into_pyarray(py).into_any())
     }
 
     /// Which vertices reach which. With `reflexive` every vertex reaches itself; without, only over a cycle.

@@ -55,6 +55,11 @@ def compare(ours, theirs, weights=None):
     np.testing.assert_allclose(reductions.closeness, closeness * reach / max(count - 1, 1), atol=1e-12)
     harmonic = theirs.harmonic_centrality(mode="in", weights=weights, normalized=False)
     np.testing.assert_allclose(reductions.harmonic, np.nan_to_num(np.array(harmonic, dtype=float)), atol=1e-12)
+    for steps in () if weights else (0, 1, 2, 3, 100):
+        sizes = theirs.neighborhood_size(order=steps, mode="out") if count else []
+        np.testing.assert_array_equal(ours.neighborhood_sizes(steps), sizes)
+    for length in (0, 2, 4.5, 7, 1e9):
+        np.testing.assert_array_equal(ours.neighborhood_sizes(length), (distances <= length).sum(axis=1))
     betweenness = theirs.betweenness(directed=theirs.is_directed(), weights=weights)
     np.testing.assert_allclose(ours.betweenness().scores, betweenness, atol=1e-9)
     return reductions

@@ -60,7 +60,7 @@ pub use huge_pages::on_huge_pages;
 pub use memory::available_memory;
 pub use plan::{Plan, PlanItem, available_disk};
 pub use problems::{
-    Apsp, Betweenness, Bfs, Closure, ClosureCounts, DistanceMatrix, KShortestPaths, Pairs, Path, Reachability,
-    ReachableCounts, ShortestPathTree, Sssp,
+    Apsp, Betweenness, Bfs, Closure, ClosureCounts, DistanceMatrix, KShortestPaths, NeighborhoodSizes, Neighborhoods,
+    Pairs, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
 };
 pub use solver::{Decision, Request, Search, Solver, SolverBuilder};

@@ -17,6 +17,7 @@ mod entrance;
 mod facts;
 mod hierarchy;
 mod k_shortest_paths;
+mod neighborhoods;
 mod pairs;
 mod path;
 mod semirings;
@@ -190,7 +191,9 @@ impl SolverBuilder {
 
 /// Restricts [`Request`] and [`Search`] to the requests of this crate.
 mod sealed {
-    use crate::problems::{Apsp, ApspIntoSink, Betweenness, Bfs, Closure, ClosureCounts, KShortestPaths, Pairs, Sssp};
+    use crate::problems::{
+        Apsp, ApspIntoSink, Betweenness, Bfs, Closure, ClosureCounts, KShortestPaths, Neighborhoods, Pairs, Sssp,
+    };
 
     pub trait Sealed {}
     impl Sealed for Apsp {}
@@ -200,12 +203,13 @@ mod sealed {
     impl Sealed for Closure {}
     impl Sealed for ClosureCounts {}
     impl Sealed for KShortestPaths {}
+    impl Sealed for Neighborhoods {}
     impl Sealed for Pairs {}
     impl Sealed for Sssp {}
 }
 
 /// A question that a [`Solver`] answers: [`Bfs`], [`Sssp`], [`Pairs`](crate::Pairs),
-/// [`KShortestPaths`](crate::KShortestPaths), [`Betweenness`](crate::Betweenness), [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and the requests made
+/// [`KShortestPaths`](crate::KShortestPaths), [`Betweenness`](crate::Betweenness), [`Neighborhoods`](crate::Neighborhoods), [`Apsp`](crate::Apsp), [`Closure`](crate::Closure), and the requests made
 /// from these. There are no others.
 pub trait Request: sealed::Sealed + Send {
     /// The answer.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
+use warpath::problems::Cutoff;
 
 use super::{AlgorithmArguments, GraphArguments, SolvingArguments};
 
@@ -21,6 +22,9 @@ pub struct CentralityArguments {
     /// The seed of the sample
     #[arg(long, value_name = "SEED", requires = "sample", default_value_t = warpath::generate::DEFAULT_SEED)]
     pub seed: u64,
+    /// The distance up to which the measure `neighborhood` counts vertices: a number of edges, or a length if the graph has weights
+    #[arg(long, value_name = "DISTANCE")]
+    pub within: Option<Cutoff>,
     /// Betweenness of the edges in place of the vertices
     #[arg(long)]
     pub edges: bool,
@@ -34,7 +38,7 @@ pub struct CentralityArguments {
     /// packed as .csv.gz or .csv.zst, or a .parquet (in builds with the feature `parquet`)
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Check every row of distances against the graph (not for betweenness)
+    /// Check every row of distances against the graph (not for betweenness and neighborhood)
     #[arg(long)]
     pub verify: bool,
     #[command(flatten)]
@@ -56,4 +60,6 @@ pub enum Measure {
     Harmonic,
     /// The greatest distance from a vertex to those that it reaches
     Eccentricity,
+    /// How many vertices a vertex reaches within a distance, `--within`, itself included
+    Neighborhood,
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use warpath::generate::sample_of_vertices;
-use warpath::problems::{Reduction, Report, RowReductions};
+use warpath::problems::{Cutoff, Reduction, Report, RowReductions};
 use warpath::tables::{Cell, ColumnType};
-use warpath::{Apsp, Betweenness, Graph, VertexId};
+use warpath::{Apsp, Betweenness, Graph, Neighborhoods, VertexId};
 
 use super::scores::Scores;
 use crate::answer::{Answer, PeakBytes, Times, timed};
@@ -23,6 +23,9 @@ struct CentralityFound {
     #[serde(flatten)]
     answer: Answer,
     measure: &'static str,
+    /// The distance that neighborhoods end at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<serde_json::Number>,
     source_count: u64,
     /// How far the normalized betweenness of a vertex is from the exact one at most, with a probability of 95 %.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,13 +46,14 @@ impl Measure {
             Measure::Closeness => "closeness",
             Measure::Harmonic => "harmonic",
             Measure::Eccentricity => "eccentricity",
+            Measure::Neighborhood => "neighborhood",
         }
     }
 
-    /// What rows of distances are reduced to; betweenness needs more than distances.
+    /// What rows of distances are reduced to. Betweenness needs more than distances, and neighborhoods less than rows.
     fn reduction(self) -> Option<Reduction> {
         match self {
-            Measure::Betweenness => None,
+            Measure::Betweenness | Measure::Neighborhood => None,
             Measure::Closeness => Some(Reduction::Closeness),
             Measure::Harmonic => Some(Reduction::Harmonic),
             Measure::Eccentricity => Some(Reduction::Eccentricity),
@@ -93,6 +97,21 @@ pub(crate) fn run(arguments: CentralityArguments) -> Result<ExitCode, Failure> {
         report = solver.solve(request)?.report().clone();
         scores = of_rows(&graph, &sink, arguments.measure, sources.as_deref());
         error = None;
+    } else if let Some(within) = arguments.within {
+        let request = Neighborhoods::within(within);
+        if plan.plan {
+            setup.print_plan(&solver, &solver.decide(&request)?, None, |_| (), arguments.output.as_deref())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let found = solver.solve(request)?;
+        report = found.report().clone();
+        let names = Names::of(&graph);
+        let cells = (0..).zip(found.sizes()).flat_map(|(v, &size)| [names.cell(v), Cell::Unsigned(size)]);
+        scores = Scores {
+            columns: vec![("vertex", names.column), ("neighborhood", ColumnType::U64)],
+            cells: cells.collect(),
+        };
+        error = None;
     } else {
         let request = betweenness(&arguments);
         if plan.plan {
@@ -125,6 +144,11 @@ pub(crate) fn run(arguments: CentralityArguments) -> Result<ExitCode, Failure> {
     let found = CentralityFound {
         answer: Answer::new("centrality", &solver, &report, solving),
         measure: arguments.measure.name(),
+        within: arguments.within.and_then(|within| match within {
+            Cutoff::Integer(within) => Some(within.into()),
+            // JSON has no infinity.
+            Cutoff::Float(within) => serde_json::Number::from_f64(within),
+        }),
         source_count,
         error,
         scores: (common.json && !is_written).then(|| scores.as_json()),
@@ -156,6 +180,19 @@ pub(crate) fn run(arguments: CentralityArguments) -> Result<ExitCode, Failure> {
 /// An error if options do not go with the measure.
 fn check(arguments: &CentralityArguments) -> Result<(), Failure> {
     let measure = arguments.measure;
+    match (measure == Measure::Neighborhood, arguments.within) {
+        (true, None) => return Err(Failure::usage("the measure `neighborhood` needs a distance: `--within DISTANCE`")),
+        (false, Some(_)) => return Err(Failure::usage("`--within` is for the measure `neighborhood`")),
+        _ => {}
+    }
+    if measure == Measure::Neighborhood && arguments.verify {
+        return Err(Failure::usage("`--verify` checks rows of distances; neighborhoods are counted without rows"));
+    }
+    if measure == Measure::Neighborhood && arguments.algorithm.algorithm.is_some() {
+        return Err(Failure::usage(
+            "neighborhoods have one algorithm on each engine; `--algorithm` is for measures by rows of distances",
+        ));
+    }
     if measure == Measure::Betweenness {
         return match (arguments.verify, &arguments.algorithm.algorithm) {
             (true, _) => Err(Failure::usage("`--verify` checks distances; counts of paths have no certificate")),
@@ -169,6 +206,9 @@ fn check(arguments: &CentralityArguments) -> Result<(), Failure> {
         [("--edges", arguments.edges), ("--normalized", arguments.normalized), ("--endpoints", arguments.endpoints)];
     if let Some((option, _)) = options.iter().find(|(_, is_given)| *is_given) {
         return Err(Failure::usage(format!("`{option}` is for betweenness; the measure is {}", measure.name())));
+    }
+    if measure == Measure::Neighborhood && arguments.sample.is_some() {
+        return Err(Failure::usage("a sample has no estimate of neighborhoods: each vertex has its own search"));
     }
     if arguments.sample == Some(1) {
         return Err(Failure::usage(
@@ -222,7 +262,7 @@ fn of_rows<'g>(
                 reductions.harmonic().iter().zip(&others).map(estimate).collect()
             }
         },
-        Measure::Eccentricity | Measure::Betweenness => {
+        Measure::Eccentricity | Measure::Betweenness | Measure::Neighborhood => {
             let names = Names::of(graph);
             let values = reductions.eccentricities();
             return Scores {

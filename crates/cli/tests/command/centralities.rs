@@ -18,6 +18,10 @@ fn measures_are_the_same_printed_written_and_as_json() {
         ("betweenness --endpoints", "vertex,betweenness\na,4.5\nb,5\nc,5\nd,7.5\ne,4\n"),
         ("betweenness --edges", "source,target,betweenness\na,b,2.5\na,c,2.5\nb,d,3.5\nc,d,3.5\nd,e,4\n"),
         ("harmonic --verify", "vertex,harmonic\na,2.833333333333333\nb,3\nc,3\nd,3.5\ne,2.333333333333333\n"),
+        ("neighborhood --within 0", "vertex,neighborhood\na,1\nb,1\nc,1\nd,1\ne,1\n"),
+        ("neighborhood --within 1.5", "vertex,neighborhood\na,3\nb,3\nc,3\nd,4\ne,2\n"),
+        ("neighborhood --within 2", "vertex,neighborhood\na,4\nb,5\nc,5\nd,5\ne,4\n"),
+        ("neighborhood --within inf", "vertex,neighborhood\na,5\nb,5\nc,5\nd,5\ne,5\n"),
         ("eccentricity", "vertex,eccentricity\na,3\nb,2\nc,2\nd,2\ne,3\n"),
         (
             "closeness --algorithm batched",
@@ -61,6 +65,10 @@ fn measures_are_the_same_printed_written_and_as_json() {
     folder.file("w.txt", "a b 1\na c 1\nb d 1\nc d 2\nd e 1\n");
     let weighted = folder.run("centrality w.txt --directed --measure betweenness --output -").ok();
     assert_eq!(weighted, "vertex,betweenness\na,0\nb,2\nc,0\nd,3\ne,0\n");
+    let near = folder.run("centrality w.txt --directed --measure neighborhood --within 2 --output -").ok();
+    assert_eq!(near, "vertex,neighborhood\na,4\nb,3\nc,2\nd,2\ne,1\n");
+    let found = folder.run("centrality w.txt --directed --measure neighborhood --within 2 --json").json();
+    assert_eq!((&found["within"], &found["algorithm"]), (&json!(2), &json!("dijkstra")));
 }
 
 #[test]
@@ -102,6 +110,15 @@ fn what_does_not_go_together_is_an_error() {
         ("--measure harmonic --normalized", "`--normalized` is for betweenness"),
         ("--measure eccentricity --endpoints", "`--endpoints` is for betweenness"),
         ("--measure eccentricity --sample 2", "no estimate"),
+        ("--measure neighborhood", "needs a distance: `--within DISTANCE`"),
+        ("--measure neighborhood --within -1", "'-1' found"),
+        ("--measure neighborhood --within=-1", "not a number of 0 or more"),
+        ("--measure neighborhood --within x", "`x` is not a number of 0 or more"),
+        ("--measure neighborhood --within 2 --sample 1", "no estimate of neighborhoods"),
+        ("--measure neighborhood --within 2 --verify", "without rows"),
+        ("--measure neighborhood --within 2 --edges", "`--edges` is for betweenness"),
+        ("--measure neighborhood --within 2 --algorithm batched", "one algorithm on each engine"),
+        ("--measure closeness --within 2", "`--within` is for the measure `neighborhood`"),
         ("--measure betweenness --sample 0", "0 is not in"),
         ("--measure harmonic --sample 1", "2 or more"),
         ("--measure betweenness --seed 2", "--sample <N>"),

@@ -326,6 +326,19 @@ class Graph:
         array([0., 1., 1., 2., 0.])
         """
 
+    def neighborhood_sizes(
+        self, within: float, *, sources: ArrayLike | None = None, progress: bool = False
+    ) -> NDArray[np.uint64]:
+        """How many vertices each vertex, or each of ``sources``, reaches within a distance, itself included.
+
+        The distance is a number of edges, or a length if the graph has weights, which have to be 0 or more. Distances count from the
+        vertex, as in igraph's ``neighborhood_size(order, mode="out")``. Searches end at the distance, so that small neighborhoods take
+        little time.
+
+        >>> Graph.from_edges([0, 1, 2], [1, 2, 3]).neighborhood_sizes(2)
+        array([3, 4, 4, 3], dtype=uint64)
+        """
+
     def transitive_closure(
         self, *, reflexive: bool = True, algorithm: str | None = None, progress: bool = False
     ) -> Reachability:

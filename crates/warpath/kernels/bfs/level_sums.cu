@@ -252,6 +252,44 @@ extern "C" __global__ void __launch_bounds__(512)
 }
 WARPATH_KERNEL(level_sums_copy)
 
+/// Counts the vertices that each search has seen. A thread adds up one word of a vertex after another: the word `k` of its digits has the binary
+/// digits of 2^k of 64 counters.
+extern "C" __global__ void __launch_bounds__(512) level_sums_count(const u64* seen, u32 vertices, u32 words, u32* counts) {
+    constexpr u32 digits = 6, most = (1u << digits) - 1;
+    __shared__ u32 of_block[512];
+    for (u32 search = threadIdx.x; search < 512; search += blockDim.x) of_block[search] = 0;
+    __syncthreads();
+    const u64 threads = static_cast<u64>(gridDim.x) * blockDim.x;
+    const u64 thread = static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x, all = static_cast<u64>(vertices) * words;
+    // Threads are a multiple of the words, so each stays at the same word of a vertex.
+    const u32 word = static_cast<u32>(thread % words);
+    for (u64 begin = thread; begin < all; begin += most * threads) {
+        u64 digit[digits] = {};
+        for (u32 k = 0; k < most && begin + k * threads < all; ++k) {
+            u64 carry = seen[begin + k * threads];
+#pragma unroll
+            for (u32 place = 0; place < digits; ++place) {
+                const u64 both = digit[place] & carry;
+                digit[place] ^= carry;
+                carry = both;
+            }
+        }
+        // Lanes begin at different searches, so that they rarely add to the same counter at once.
+        for (u32 step = 0; step < 64; ++step) {
+            const u32 bit = (step + lane_index()) % 64;
+            u32 count = 0;
+#pragma unroll
+            for (u32 place = 0; place < digits; ++place) count |= static_cast<u32>(digit[place] >> bit & 1) << place;
+            if (count != 0) atomicAdd(&of_block[word * 64 + bit], count);
+        }
+    }
+    __syncthreads();
+    for (u32 search = threadIdx.x; search < words * 64; search += blockDim.x) {
+        if (of_block[search] != 0) atomicAdd(&counts[search], of_block[search]);
+    }
+}
+WARPATH_KERNEL(level_sums_count)
+
 #define WARPATH_LEVEL_SUMS(words, bits, Offset)                                                                                  \
     extern "C" __global__ void __launch_bounds__(512, 2) level_sums_pull_##words##_##bits(level_sums::Levels<Offset> search) {   \
         level_sums::pull<words>(search);                                                                                         \

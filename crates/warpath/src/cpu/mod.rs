@@ -7,6 +7,7 @@ pub(crate) mod apsp;
 pub(crate) mod betweenness;
 pub(crate) mod bfs;
 pub(crate) mod closure;
+pub(crate) mod neighborhoods;
 pub(crate) mod sssp;
 
 use crate::algorithms::AlgorithmInfo;

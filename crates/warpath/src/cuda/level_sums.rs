@@ -9,7 +9,8 @@
 //! - **Away from it** (*push*), where few arcs leave the frontier, these are queued in pieces, and heads get the words by `atomicOr`.
 //!
 //! A vertex that searches find is added to its sums once a level, by the lanes that have it. Sums of levels are exact; sums of inverse levels are
-//! added up in the order of batches and levels, which does not depend on threads.
+//! added up in the order of batches and levels, which does not depend on threads. What each search has seen can be counted at the end of its batch, for the sizes
+//! of neighborhoods: each thread adds up one word of many vertices in binary, 64 counters at a time in a few registers.
 //!
 //! Work O(V E) for all sources, but all searches of a batch share arcs; span O(levels) launches a batch. It wins on graphs of few levels.
 //! Floor for a batch: each arc once, 4 bytes, and the words of its tail, which come from memory where those of all vertices don't fit L2: 36 bytes with 256 searches. Memory for
@@ -130,6 +131,30 @@ struct Arrays {
     sums: Option<DeviceSlice<u64>>,
     inverse_sums: Option<DeviceSlice<f64>>,
     greatest: Option<DeviceSlice<u32>>,
+    sizes: Option<DeviceSlice<u32>>,
+}
+
+/// What is wanted of the searches.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// Sums over the searches, by vertex.
+    pub(crate) sums: WantedSums,
+    /// How many vertices each search reaches.
+    pub(crate) sizes: bool,
+    /// The level at which searches end.
+    pub(crate) cutoff: u32,
+}
+
+impl Wanted {
+    /// Sums over whole searches.
+    pub(crate) fn sums(sums: WantedSums) -> Self {
+        Wanted { sums, sizes: false, cutoff: u32::MAX }
+    }
+
+    /// How many vertices each search reaches within so many arcs.
+    pub(crate) fn sizes(cutoff: u32) -> Self {
+        Wanted { sums: WantedSums::default(), sizes: true, cutoff }
+    }
 }
 
 /// Items that the queue has room for.
@@ -153,7 +178,7 @@ fn pieces_of(offsets: &[u64]) -> Result<Vec<[u32; 2]>> {
     Ok(pieces)
 }
 
-fn layout(arena: &mut Arena<'_>, graph: &Graph, words: u32, wanted: WantedSums) -> Arrays {
+fn layout(arena: &mut Arena<'_>, graph: &Graph, words: u32, wanted: Wanted) -> Arrays {
     let (vertices, words) = (graph.vertices() as u64, u64::from(words));
     let arcs = Arcs::layout(arena, graph);
     Arrays {
@@ -166,14 +191,15 @@ fn layout(arena: &mut Arena<'_>, graph: &Graph, words: u32, wanted: WantedSums) 
         news: arena.take("news", 1),
         sources: arena.take("sources", SEARCHES as u64 * words),
         reached: arena.take("searches that reach a vertex", vertices),
-        sums: wanted.sums.then(|| arena.take("sums of levels", vertices)),
-        inverse_sums: wanted.inverse_sums.then(|| arena.take("sums of inverse levels", vertices)),
-        greatest: wanted.greatest.then(|| arena.take("greatest levels", vertices)),
+        sums: wanted.sums.sums.then(|| arena.take("sums of levels", vertices)),
+        inverse_sums: wanted.sums.inverse_sums.then(|| arena.take("sums of inverse levels", vertices)),
+        greatest: wanted.sums.greatest.then(|| arena.take("greatest levels", vertices)),
+        sizes: wanted.sizes.then(|| arena.take("sizes of neighborhoods", SEARCHES as u64 * words)),
     }
 }
 
 /// What it takes on a device with so much memory: as many searches at once as there is room for, or the fewest.
-pub(crate) fn plan(graph: &Graph, wanted: WantedSums, available: u64) -> Plan {
+pub(crate) fn plan(graph: &Graph, wanted: Wanted, available: u64) -> Plan {
     let plan = |&words: &u32| plan_of(|arena| layout(arena, graph, words, wanted));
     let mut plans = WORDS.iter().map(plan);
     let fewest = plan(&WORDS[WORDS.len() - 1]);
@@ -181,13 +207,18 @@ pub(crate) fn plan(graph: &Graph, wanted: WantedSums, available: u64) -> Plan {
 }
 
 /// The words of a vertex that a plan has room for.
-fn words_in(graph: &Graph, wanted: WantedSums, bytes: u64) -> u32 {
+fn words_in(graph: &Graph, wanted: Wanted, bytes: u64) -> u32 {
     let fits = |&&words: &&u32| plan_of(|arena| layout(arena, graph, words, wanted)).device_bytes() <= bytes;
     WORDS.iter().find(fits).copied().unwrap_or(WORDS[WORDS.len() - 1])
 }
 
 /// Predicted seconds of so many searches with the most words.
 fn seconds(work: &Workload<'_>) -> f64 {
+    seconds_within(work, u32::MAX)
+}
+
+/// The same of searches that end at a level.
+pub(crate) fn seconds_within(work: &Workload<'_>, cutoff: u32) -> f64 {
     /// Launches and waits of a level.
     const LEVEL: f64 = 60e-6;
     /// Bytes a second of all vertices in turn, and of random ones.
@@ -198,13 +229,16 @@ fn seconds(work: &Workload<'_>) -> f64 {
     let words = 8.0 * f64::from(WORDS[0]);
     let batches = work.searches.div_ceil(SEARCHES * MOST_WORDS) as f64;
     let level = LEVEL + 3.0 * words * work.vertices() / IN_TURN;
-    batches * (work.levels() * level + PASSES * (4.0 + words) * work.arcs() / AT_RANDOM)
+    let levels = work.levels().min(f64::from(cutoff) + 1.0);
+    batches * (levels * level + PASSES.min(levels) * (4.0 + words) * work.arcs() / AT_RANDOM)
 }
 
 /// What was found.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) sums: LevelSums,
+    /// How many vertices each search reaches, if wanted.
+    pub(crate) sizes: Vec<u64>,
     /// Making it ready, searching, copying the result back.
     pub(crate) seconds: [f64; 3],
     pub(crate) statistics: Statistics,
@@ -219,7 +253,7 @@ pub(crate) fn solve(
     device: &Arc<dyn Device>,
     graph: &Graph,
     sources: &[VertexId],
-    wanted: WantedSums,
+    wanted: Wanted,
     bytes: u64,
     control: &Control,
 ) -> Result<Outcome> {
@@ -227,18 +261,20 @@ pub(crate) fn solve(
     let mut search = Search::prepare(device, graph, wanted, words_in(graph, wanted, bytes))?;
     let prepared = Instant::now();
     let mut by_level = Vec::new();
+    let mut sizes = memory::with_capacity("sizes of neighborhoods", if wanted.sizes { sources.len() } else { 0 })?;
     let mut statistics = [("batches", 0), ("levels", 0), ("levels_toward_the_frontier", 0)];
     let at_once = SEARCHES * search.words as usize;
     for (index, batch) in sources.chunks(at_once).enumerate() {
         control.progress("solve", (index * at_once) as u64, sources.len() as u64)?;
         let [levels, pulled] = search.add(batch, &mut by_level, control)?;
         statistics.iter_mut().zip([1, levels, pulled]).for_each(|((_, sum), more)| *sum += more);
+        search.count(&mut sizes, batch.len())?;
     }
     control.progress("solve", sources.len() as u64, sources.len() as u64)?;
     let solved = Instant::now();
     let sums = search.sums(by_level)?;
     let seconds = [prepared - start, solved - prepared, solved.elapsed()].map(|time| time.as_secs_f64());
-    Ok(Outcome { sums, seconds, statistics: statistics.to_vec() })
+    Ok(Outcome { sums, sizes, seconds, statistics: statistics.to_vec() })
 }
 
 /// A graph on the device.
@@ -252,15 +288,18 @@ struct Search {
     piece_count: u32,
     start: Function,
     copy: Function,
+    count: Function,
     /// Push, pull, gather, and pull pieces.
     kernels: [Function; 4],
     shape: LaunchShape,
+    /// The level at which searches end.
+    cutoff: u32,
     /// The array of what is seen now; the one before it has what was seen before.
     now: usize,
 }
 
 impl Search {
-    fn prepare(device: &Arc<dyn Device>, graph: &Graph, wanted: WantedSums, words: u32) -> Result<Self> {
+    fn prepare(device: &Arc<dyn Device>, graph: &Graph, wanted: Wanted, words: u32) -> Result<Self> {
         /// Threads count a little beyond the last vertex.
         const MOST_VERTICES: usize = u32::MAX as usize - (1 << 20);
         const THREADS: u32 = 512;
@@ -274,6 +313,7 @@ impl Search {
         let threads = device.properties().threads_per_block.min(THREADS);
         let shape = LaunchShape::line(device.blocks_at_once(kernels[1], threads, 0)?.max(1), threads);
         let (start, copy) = (function("level_sums_start")?, function("level_sums_copy")?);
+        let count = function("level_sums_count")?;
         let (pool, arrays) = Pool::lay_out(device, |arena| layout(arena, graph, words, wanted))?;
         arrays.arcs.upload(&pool, graph.csr())?;
         let pieces = match arrays.by_head {
@@ -291,7 +331,22 @@ impl Search {
         device.synchronize()?;
         let (vertices, arcs) = (graph.vertices() as u32, graph.arcs() as u64);
         let piece_count = pieces.len() as u32;
-        Ok(Search { pool, arrays, words, arcs, vertices, piece_count, start, copy, kernels, shape, now: 1 })
+        let cutoff = wanted.cutoff;
+        Ok(Search {
+            pool,
+            arrays,
+            words,
+            arcs,
+            vertices,
+            piece_count,
+            start,
+            copy,
+            count,
+            kernels,
+            shape,
+            cutoff,
+            now: 1,
+        })
     }
 
     /// Searches from these sources, at most as many as the words have bits, and adds what they find. Adds to the numbers of pairs of each level; returns how many levels there were,
@@ -313,6 +368,9 @@ impl Search {
         let (mut level, mut pulled, mut is_queued) = (0_u32, 0, true);
         loop {
             control.check()?;
+            if level == self.cutoff {
+                return Ok([u64::from(level), pulled]);
+            }
             level += 1;
             let fits = is_queued && u64::from(news.items) <= arrays.queue.length();
             if fits && news.arcs.saturating_mul(PUSHED) <= self.arcs {
@@ -407,6 +465,17 @@ impl Search {
             piece_count: self.piece_count,
             level,
         }
+    }
+
+    /// Adds how many vertices each search of the batch has seen, if that is wanted.
+    fn count(&self, sizes: &mut Vec<u64>, searches: usize) -> Result<()> {
+        let Some(counts) = self.arrays.sizes else { return Ok(()) };
+        self.pool.fill(counts, 0)?;
+        let (seen, vertices, words) = (self.seen(0), self.vertices, self.words);
+        // SAFETY: the arguments are the kernel's, and all arrays have the lengths that it expects.
+        unsafe { self.pool.device().launch(self.count, &self.shape, arguments![seen, vertices, words, counts])? };
+        sizes.extend(self.pool.read(counts)?.into_iter().take(searches).map(u64::from));
+        Ok(())
     }
 
     fn sums(&self, by_level: Vec<u64>) -> Result<LevelSums> {

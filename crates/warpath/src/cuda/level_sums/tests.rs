@@ -3,10 +3,11 @@ use crate::cuda::device::testing;
 use crate::graph::{Direction, GraphBuilder, Unit};
 use crate::testing::{Random, graphs_of_every_shape, size};
 
-const ALL: WantedSums = WantedSums { sums: true, inverse_sums: true, greatest: true };
+const ALL: Wanted =
+    Wanted { sums: WantedSums { sums: true, inverse_sums: true, greatest: true }, sizes: true, cutoff: u32::MAX };
 
-/// The sums by the plainest way: one search after another.
-fn plain(graph: &Graph, sources: &[VertexId]) -> LevelSums {
+/// The sums and the sizes by the plainest way: one search after another.
+fn plain(graph: &Graph, sources: &[VertexId], cutoff: u32) -> (LevelSums, Vec<u64>) {
     let vertices = graph.vertices();
     let mut all = LevelSums {
         by_level: Vec::new(),
@@ -15,6 +16,7 @@ fn plain(graph: &Graph, sources: &[VertexId]) -> LevelSums {
         inverse_sums: vec![0.0; vertices],
         greatest: vec![0; vertices],
     };
+    let mut sizes = Vec::new();
     for &source in sources {
         let mut levels = vec![u32::MAX; vertices];
         levels[source as usize] = 0;
@@ -29,24 +31,28 @@ fn plain(graph: &Graph, sources: &[VertexId]) -> LevelSums {
             all.inverse_sums[u] += if level > 0 { 1.0 / f64::from(level) } else { 0.0 };
             all.greatest[u] = all.greatest[u].max(level);
             for &v in graph.neighbors(u as VertexId) {
-                if levels[v as usize] == u32::MAX {
+                if levels[v as usize] == u32::MAX && level < cutoff {
                     levels[v as usize] = level + 1;
                     order.push(v);
                 }
             }
         }
+        sizes.push(order.len() as u64);
     }
-    all
+    (all, sizes)
 }
 
 fn check(name: &str, graph: &Graph, sources: &[VertexId]) {
-    let expected = plain(graph, sources);
-    for device in testing::devices(3) {
-        for words in WORDS {
-            let bytes = plan_of(|arena| layout(arena, graph, words, ALL)).device_bytes();
-            let found = solve(&device, graph, sources, ALL, bytes, &Control::new()).unwrap();
-            let name = format!("{name} from {} sources, {words} words", sources.len());
+    // All widths with whole searches, and each of some ends with one of them.
+    for (words, cutoff) in WORDS.map(|words| (words, u32::MAX)).into_iter().chain([(1, 0), (4, 1), (8, 2), (1, 3)]) {
+        let (expected, sizes) = plain(graph, sources, cutoff);
+        let wanted = Wanted { cutoff, ..ALL };
+        let bytes = plan_of(|arena| layout(arena, graph, words, wanted)).device_bytes();
+        for device in testing::devices(3) {
+            let found = solve(&device, graph, sources, wanted, bytes, &Control::new()).unwrap();
+            let name = format!("{name} from {} sources, {words} words, {cutoff} levels", sources.len());
             assert_eq!(found.statistics[0].1, sources.len().div_ceil(SEARCHES * words as usize) as u64, "{name}");
+            assert_eq!(found.sizes, sizes, "{name}");
             let found = found.sums;
             assert_eq!(found.by_level, expected.by_level, "{name}");
             assert_eq!(found.reached, expected.reached, "{name}");
@@ -118,7 +124,7 @@ fn a_device_that_fails_gives_no_wrong_sums() {
     use crate::cuda::device::failing::{Failing, Fault};
     let graph = crate::generate::generate("kron:6").unwrap();
     let sources: Vec<VertexId> = (0..70).map(|k| k % 64).collect();
-    let expected = plain(&graph, &sources);
+    let (expected, sizes) = plain(&graph, &sources, u32::MAX);
     let bytes = plan(&graph, ALL, 0).device_bytes();
     for fault in [Fault::Refused, Fault::Lost] {
         let mut errors = 0;
@@ -126,7 +132,13 @@ fn a_device_that_fails_gives_no_wrong_sums() {
             let failing = Arc::new(Failing::new(1, fault, call));
             let device: Arc<dyn Device> = failing.clone();
             match solve(&device, &graph, &sources, ALL, bytes, &Control::new()) {
-                Ok(found) => assert_eq!(found.sums.sums, expected.sums, "{fault:?} {call}"),
+                Ok(found) => {
+                    assert_eq!(
+                        (found.sums.sums, found.sizes),
+                        (expected.sums.clone(), sizes.clone()),
+                        "{fault:?} {call}"
+                    );
+                }
                 Err(Error::Device(_) | Error::OutOfMemory { .. }) => errors += 1,
                 Err(error) => panic!("{fault:?} {call}: {error}"),
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::table::Table;
 use super::{Algorithm, Choice, is_by_target, predicted};
 use crate::algorithms::Parameters;
-use crate::cuda::level_sums;
+use crate::cuda::level_sums::{self, Wanted};
 use crate::graph::{Distances, MinPlus, UnitToU32, WeightKind};
 use crate::problems::{Apsp, ApspSummary, Report, RowSink, Seconds, TableFacts, TableShape, WantedSums};
 use crate::solver::Solver;
@@ -68,7 +68,7 @@ pub(super) fn decide_if_quicker(
         return rows;
     }
     let Ok(available) = solver.closing_a_lost_device(solver.allowed_on_device()) else { return rows };
-    let bytes = level_sums::plan(graph, wanted, available).device_bytes();
+    let bytes = level_sums::plan(graph, Wanted::sums(wanted), available).device_bytes();
     let placed = match rows.placed.engine {
         Place::Cuda if bytes <= available => rows.placed.clone(),
         Place::Cuda => return rows,
@@ -93,7 +93,7 @@ struct Found {
 fn decide(solver: &Solver, sink: &dyn RowSink, table: Arc<Table>, found: Found) -> Decision<Choice> {
     let Found { placed, reason, wanted, available } = found;
     let graph = &*solver.graph;
-    let mut plan = level_sums::plan(graph, wanted, available);
+    let mut plan = level_sums::plan(graph, Wanted::sums(wanted), available);
     plan.memory("sums", 24 * graph.vertices() as u64);
     plan.memory("the order of the rows", 8 * table.sources.len() as u64);
     sink.plan(table.sources.len() as u64, table.columns, table.distance_bytes, &mut plan);
@@ -136,7 +136,8 @@ pub(super) fn run(
     let device = state.device(&solver.engine)?;
     state.give_up_prepared();
     let bytes = decision.plan.device_bytes();
-    let outcome = team.install(|| level_sums::solve(&device, graph, &table.sources, wanted, bytes, &solver.control))?;
+    let outcome = team
+        .install(|| level_sums::solve(&device, graph, &table.sources, Wanted::sums(wanted), bytes, &solver.control))?;
     drop(state);
     sink.sums(&outcome.sums)?;
     sink.finish()?;

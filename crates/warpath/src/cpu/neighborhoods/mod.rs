@@ -1,0 +1,100 @@
+//! Sizes of neighborhoods: how many vertices a vertex reaches within a distance.
+//!
+//! Each thread takes some sources at a time and searches from them in memory of its own: `levels.rs` breadth-first, from up to 256 at once,
+//! `distances.rs` by weights, from one after another. A search ends at the distance and clears what it has touched, so that small
+//! neighborhoods cost what they are large, whatever the size of the graph.
+
+mod distances;
+mod levels;
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use self::distances::ByWeights;
+use self::levels::{ByLevels, SEARCHES};
+use crate::cpu::Team;
+use crate::graph::{Adjacency, Csr, MinPlus, VertexId};
+use crate::{Control, Result, memory};
+
+/// The searches that the threads share.
+#[derive(Debug)]
+pub(crate) struct NeighborhoodsTask<'a> {
+    pub(crate) graph: &'a Csr,
+    pub(crate) sources: &'a [VertexId],
+    pub(crate) team: &'a Team,
+    pub(crate) control: &'a Control,
+}
+
+/// The bytes that a thread takes at most without weights.
+pub(crate) fn memory_of_levels(graph: &Csr) -> u64 {
+    ByLevels::bytes(graph)
+}
+
+/// The bytes that a thread takes at most by weights.
+pub(crate) fn memory_of_distances<L: MinPlus>(graph: &Csr) -> u64 {
+    ByWeights::<L>::bytes(graph)
+}
+
+/// How many vertices each source reaches within so many arcs.
+pub(crate) fn by_levels(task: &NeighborhoodsTask<'_>, cutoff: u32) -> Result<Vec<u64>> {
+    /// Times that a thread comes back for sources, where there are few: their searches are not equally long.
+    const TURNS: usize = 4;
+    let at_once = task.sources.len().div_ceil(TURNS * task.team.threads()).clamp(1, SEARCHES);
+    count(task, at_once, || {
+        let mut searches = ByLevels::new(task.graph)?;
+        Ok(move |sources: &[VertexId], sizes: &mut [u64]| searches.run(sources, cutoff, sizes, task.control))
+    })
+}
+
+/// How many vertices each source reaches within this distance, by weights of 0 and more; `UNREACHABLE` is no bound.
+pub(crate) fn by_weights<L: MinPlus>(
+    task: &NeighborhoodsTask<'_>,
+    adjacency: Adjacency<'_, L::Weight>,
+    cutoff: L::Distance,
+) -> Result<Vec<u64>> {
+    count(task, 1, || {
+        let mut search = ByWeights::<L>::new(adjacency)?;
+        Ok(move |sources: &[VertexId], sizes: &mut [u64]| {
+            let mut all = sizes.iter_mut().zip(sources);
+            all.try_for_each(|(size, &source)| search.run(source, cutoff, task.control).map(|found| *size = found))
+        })
+    })
+}
+
+/// Searches from all sources, so many at a time; `begin` makes what a thread searches with.
+fn count<S: FnMut(&[VertexId], &mut [u64]) -> Result<()>>(
+    task: &NeighborhoodsTask<'_>,
+    at_once: usize,
+    begin: impl Fn() -> Result<S> + Sync,
+) -> Result<Vec<u64>> {
+    let mut sizes: Vec<u64> = memory::zeroed("the sizes of neighborhoods", task.sources.len())?;
+    let unclaimed = Mutex::new(task.sources.chunks(at_once).zip(sizes.chunks_mut(at_once)));
+    let (done, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let results = task.team.run(|_| {
+        let work = || -> Result<()> {
+            let mut begun = None;
+            loop {
+                let claimed = unclaimed.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some((sources, sizes)) = claimed.filter(|_| !failed.load(Ordering::Relaxed)) else {
+                    return Ok(());
+                };
+                // A thread that comes too late for a source needs no memory.
+                let search = match &mut begun {
+                    Some(search) => search,
+                    none => none.insert(begin()?),
+                };
+                search(sources, sizes)?;
+                let done = done.fetch_add(sources.len(), Ordering::Relaxed) + sources.len();
+                task.control.progress("solve", done as u64, task.sources.len() as u64)?;
+            }
+        };
+        let result = work();
+        if result.is_err() {
+            failed.store(true, Ordering::Relaxed);
+        }
+        result
+    });
+    results.into_iter().collect::<Result<()>>()?;
+    drop(unclaimed);
+    Ok(sizes)
+}
