@@ -6,7 +6,7 @@ use serde::Serialize;
 use warpath::generate::sample_of_vertices;
 use warpath::problems::{Cutoff, Reduction, Report, RowReductions};
 use warpath::tables::{Cell, ColumnType};
-use warpath::{Apsp, Betweenness, Graph, Neighborhoods, VertexId};
+use warpath::{Apsp, Betweenness, Graph, Neighborhoods, Request, Solver, VertexId};
 
 use super::scores::Scores;
 use crate::answer::{Answer, PeakBytes, Times, timed};
@@ -64,7 +64,7 @@ impl Measure {
 pub(crate) fn run(arguments: CentralityArguments) -> Result<ExitCode, Failure> {
     check(&arguments)?;
     let solving = &arguments.solving;
-    let SolvingArguments { common, plan, .. } = solving;
+    let SolvingArguments { common, .. } = solving;
     let setup = Setup::to_solve(solving)?;
     let create = |path| Output::create(path, &inputs(&arguments.graph, &[]), common, &setup.control);
     let output = match arguments.output.as_deref().map(create).transpose()? {
@@ -76,67 +76,13 @@ pub(crate) fn run(arguments: CentralityArguments) -> Result<ExitCode, Failure> {
     let sources: Option<Vec<VertexId>> =
         arguments.sample.map(|count| sample_of_vertices(count as usize, graph.vertices(), arguments.seed).collect());
     let source_count = sources.as_ref().map_or(graph.vertices(), Vec::len) as u64;
-    let (scores, report, error): (Scores<'_>, Report, Option<f64>);
-    if let Some(reduction) = arguments.measure.reduction() {
-        let mut sink = RowReductions::new([reduction]);
-        let mut request = Apsp::all();
-        if let Some(sources) = &sources {
-            request = request.from(sources.as_slice());
-        }
-        if let Some(algorithm) = &arguments.algorithm.algorithm {
-            request = request.algorithm(algorithm);
-        }
-        if arguments.verify {
-            request = request.verified();
-        }
-        let request = request.into_sink(&mut sink);
-        if plan.plan {
-            setup.print_plan(&solver, &solver.decide(&request)?, None, |_| (), arguments.output.as_deref())?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        report = solver.solve(request)?.report().clone();
-        scores = of_rows(&graph, &sink, arguments.measure, sources.as_deref());
-        error = None;
-    } else if let Some(within) = arguments.within {
-        let request = Neighborhoods::within(within);
-        if plan.plan {
-            setup.print_plan(&solver, &solver.decide(&request)?, None, |_| (), arguments.output.as_deref())?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        let found = solver.solve(request)?;
-        report = found.report().clone();
-        let names = Names::of(&graph);
-        let cells = (0..).zip(found.sizes()).flat_map(|(v, &size)| [names.cell(v), Cell::Unsigned(size)]);
-        scores = Scores {
-            columns: vec![("vertex", names.column), ("neighborhood", ColumnType::U64)],
-            cells: cells.collect(),
-        };
-        error = None;
-    } else {
-        let request = betweenness(&arguments);
-        if plan.plan {
-            setup.print_plan(&solver, &solver.decide(&request)?, None, |_| (), arguments.output.as_deref())?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        let found = solver.solve(request)?;
-        report = found.report().clone();
-        // The bound is for all vertices together, of which there are fewer than edges.
-        error = arguments.sample.filter(|_| !arguments.edges).map(|_| found.error());
-        let names = Names::of(&graph);
-        scores = if arguments.edges {
-            let pairs = if arguments.normalized { pairs_of_ends(&graph) } else { 1.0 };
-            let row = |&(u, v, score): &(VertexId, VertexId, f64)| {
-                [names.cell(u), names.cell(v), Cell::Double(score / pairs)]
-            };
-            Scores {
-                columns: vec![("source", names.column), ("target", names.column), ("betweenness", ColumnType::F64)],
-                cells: found.edges(&graph).iter().flat_map(row).collect(),
-            }
-        } else {
-            let values = if arguments.normalized { found.normalized() } else { found.scores() };
-            Scores::of_vertices(&graph, "betweenness", &values)
-        };
-    }
+    let asked = Asked { arguments: &arguments, setup: &setup, solver: &solver, sources: sources.as_deref() };
+    let measured = match (arguments.measure.reduction(), arguments.within) {
+        (Some(reduction), _) => asked.by_rows(&graph, reduction)?,
+        (None, Some(within)) => asked.neighborhoods(&graph, within)?,
+        (None, None) => asked.betweenness(&graph)?,
+    };
+    let Some(Measured { scores, report, error }) = measured else { return Ok(ExitCode::SUCCESS) };
     let is_written = output.is_some();
     let ((), write) = timed(|| output.map_or(Ok(()), |output| Ok(scores.write(output)?)))?;
     let mut seconds = Times::of(&report, load, opening);
@@ -221,6 +167,98 @@ fn check(arguments: &CentralityArguments) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// What was asked for.
+struct Asked<'a> {
+    arguments: &'a CentralityArguments,
+    setup: &'a Setup,
+    solver: &'a Solver,
+    /// The sources, if not all vertices are.
+    sources: Option<&'a [VertexId]>,
+}
+
+/// What was found.
+struct Measured<'g> {
+    scores: Scores<'g>,
+    report: Report,
+    /// How far the normalized betweenness of a vertex is from the exact one at most, with a probability of 95 %.
+    error: Option<f64>,
+}
+
+impl Asked<'_> {
+    /// Shows the plan of a request, if nothing else is wanted.
+    fn is_planned<R: Request>(&self, request: &R) -> Result<bool, Failure> {
+        let is_wanted = self.arguments.solving.plan.plan;
+        if is_wanted {
+            let output = self.arguments.output.as_deref();
+            self.setup.print_plan(self.solver, &self.solver.decide(request)?, None, |_| (), output)?;
+        }
+        Ok(is_wanted)
+    }
+
+    /// A measure that rows of distances are reduced to; none if its plan was shown.
+    fn by_rows<'g>(&self, graph: &'g Graph, reduction: Reduction) -> Result<Option<Measured<'g>>, Failure> {
+        let mut sink = RowReductions::new([reduction]);
+        let mut request = Apsp::all();
+        if let Some(sources) = self.sources {
+            request = request.from(sources);
+        }
+        if let Some(algorithm) = &self.arguments.algorithm.algorithm {
+            request = request.algorithm(algorithm);
+        }
+        if self.arguments.verify {
+            request = request.verified();
+        }
+        let request = request.into_sink(&mut sink);
+        if self.is_planned(&request)? {
+            return Ok(None);
+        }
+        let report = self.solver.solve(request)?.report().clone();
+        let scores = of_rows(graph, &sink, self.arguments.measure, self.sources);
+        Ok(Some(Measured { scores, report, error: None }))
+    }
+
+    /// Sizes of neighborhoods; none if the plan was shown.
+    fn neighborhoods<'g>(&self, graph: &'g Graph, within: Cutoff) -> Result<Option<Measured<'g>>, Failure> {
+        let request = Neighborhoods::within(within);
+        if self.is_planned(&request)? {
+            return Ok(None);
+        }
+        let found = self.solver.solve(request)?;
+        let names = Names::of(graph);
+        let cells = (0..).zip(found.sizes()).flat_map(|(v, &size)| [names.cell(v), Cell::Unsigned(size)]);
+        let columns = vec![("vertex", names.column), ("neighborhood", ColumnType::U64)];
+        let scores = Scores { columns, cells: cells.collect() };
+        Ok(Some(Measured { scores, report: found.report().clone(), error: None }))
+    }
+
+    /// Betweenness of vertices or edges; none if the plan was shown.
+    fn betweenness<'g>(&self, graph: &'g Graph) -> Result<Option<Measured<'g>>, Failure> {
+        let arguments = self.arguments;
+        let request = betweenness(arguments);
+        if self.is_planned(&request)? {
+            return Ok(None);
+        }
+        let found = self.solver.solve(request)?;
+        // The bound is for all vertices together, of which there are fewer than edges.
+        let error = arguments.sample.filter(|_| !arguments.edges).map(|_| found.error());
+        let names = Names::of(graph);
+        let scores = if arguments.edges {
+            let pairs = if arguments.normalized { pairs_of_ends(graph) } else { 1.0 };
+            let row = |&(u, v, score): &(VertexId, VertexId, f64)| {
+                [names.cell(u), names.cell(v), Cell::Double(score / pairs)]
+            };
+            Scores {
+                columns: vec![("source", names.column), ("target", names.column), ("betweenness", ColumnType::F64)],
+                cells: found.edges(graph).iter().flat_map(row).collect(),
+            }
+        } else {
+            let values = if arguments.normalized { found.normalized() } else { found.scores() };
+            Scores::of_vertices(graph, "betweenness", &values)
+        };
+        Ok(Some(Measured { scores, report: found.report().clone(), error }))
+    }
 }
 
 fn betweenness(arguments: &CentralityArguments) -> Betweenness {

@@ -101,13 +101,14 @@ impl Bfs {
                 choice: Choice(Algorithm::Batches(width)),
             });
         }
-        let name = self.algorithm.as_deref().unwrap_or_else(|| choose(&solver.graph, false).0);
+        let threads = threads_of_a_search(solver, many);
+        let name = self.algorithm.as_deref().unwrap_or_else(|| choose(&solver.graph, false, threads).0);
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, name)?;
         let mut one = plan_search(solver, 4, self.distances_only);
         let arcs_by_head = self.arcs_by_head(solver, many, algorithm, &one);
         let reason = match self.algorithm {
             Some(_) => "asked for".to_owned(),
-            None => choose(&solver.graph, arcs_by_head == ArcsByHead::Worth).1,
+            None => choose(&solver.graph, arcs_by_head == ArcsByHead::Worth, threads).1,
         };
         self.plan_path_counts(&solver.graph, arcs_by_head != ArcsByHead::NotMade, &mut one);
         let (manner, plan) = match algorithm.needs_metric {
@@ -149,7 +150,7 @@ impl Bfs {
     /// or there is too little memory.
     fn batches(&self, solver: &Solver, many: usize) -> Option<(usize, Plan)> {
         let (graph, threads) = (&*solver.graph, solver.team.threads());
-        let has_wide_levels = choose(graph, false).0 != sequential::ALGORITHM.info.name;
+        let has_wide_levels = choose(graph, false, 1).0 != sequential::ALGORITHM.info.name;
         if self.algorithm.is_some() || !self.targets.is_empty() || !has_wide_levels || solver.graph_facts().has_hubs() {
             return None;
         }
@@ -263,7 +264,10 @@ impl Bfs {
             let work = solver.workload(solver.graph_facts(), &none, searches);
             return Ok(multi_source::seconds(&work) + handing_over);
         }
-        let name = self.algorithm.clone().unwrap_or_else(|| choose(&solver.graph, false).0.to_owned());
+        let name = self.algorithm.clone().unwrap_or_else(|| {
+            let threads = threads_of_a_search(solver, many);
+            choose(&solver.graph, false, threads).0.to_owned()
+        });
         let (algorithm, parameters) = parse_algorithm(ALGORITHMS, |entry| &entry.info, &name)?;
         let work = solver.workload(solver.graph_facts(), &parameters, searches);
         let searching = (algorithm.info.seconds)(&work);
@@ -410,6 +414,11 @@ fn shared_reads(many: Option<usize>) -> String {
 /// The bytes that the arcs of a graph take on a device.
 fn graph_bytes(graph: &Graph) -> u64 {
     4 * (graph.vertices() as u64 + graph.arcs() as u64)
+}
+
+/// The threads of each search: those from several sources have one each.
+fn threads_of_a_search(solver: &Solver, many: Option<usize>) -> usize {
+    if many.is_some() { 1 } else { solver.team.threads() }
 }
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ pub(crate) const ALGORITHM: ApspAlgorithm = ApspAlgorithm {
 fn seconds(work: &Workload<'_>) -> f64 {
     let graph = &work.graph;
     if graph.weight_kind == WeightKind::Unit {
-        return (bfs::choose_by(graph.vertices, graph.arcs).info.seconds)(work);
+        return (bfs::choose_by(graph.vertices, graph.arcs, 1).info.seconds)(work);
     }
     (sssp::choose(graph.vertices, graph.arcs, graph.has_negative_weights()).0.info.seconds)(work)
 }
@@ -93,7 +93,7 @@ pub(super) fn solve_by<L: MinPlusOnCpu>(
 /// Unit weights need no heap and no buckets: breadth-first searches.
 pub(super) fn solve_unit(task: &ApspTask<'_, UnitToU32>, output: ApspOutput<'_, u32>) -> Result<Statistics> {
     let ApspTask { graph, parameters, control, .. } = *task;
-    let algorithm = bfs::choose_by(graph.vertices(), graph.arcs());
+    let algorithm = bfs::choose_by(graph.vertices(), graph.arcs(), 1);
     let search = |source, targets: &[VertexId], team: &Team, levels: &mut [u32]| {
         let cutoff = u32::UNREACHABLE;
         algorithm.solve_into(

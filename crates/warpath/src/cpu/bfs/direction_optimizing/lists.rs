@@ -4,12 +4,14 @@
 //! still reads. How many arcs a frontier has is reckoned from those of the frontier before.
 //!
 //! The more threads meet, the longer it takes them: a level of `a` arcs takes `a / n` on `n` threads, and their meeting grows with `n`, so `n` is in proportion to the root of `a`
-//! ([`workers_for`]).
+//! ([`workers_for`]). Where other programs run on the same cores, a meeting may take a thousand times as long. So one worker looks at the clock, and the gear ends when its
+//! levels have taken longer than a thread alone would take ([`Patience`]).
 //!
 //! *Invariants.* A worker finds a vertex once at most, since it sees its own stores: so its list has room for all that it finds.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use super::super::expand::Noted;
 use super::{BfsTask, End, GearEnd, Round, Wideness};
@@ -36,6 +38,20 @@ pub(super) struct Start<'a> {
     pub(super) least_arcs: usize,
     pub(super) wide: Wideness,
     pub(super) threads: usize,
+    pub(super) patience: Patience,
+}
+
+/// How long the levels of this gear may take: so many nanoseconds for each arc, and for some arcs more, in which threads wake up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience(pub(super) f64);
+
+impl Patience {
+    const WAKING_UP: usize = 1 << 16;
+
+    /// Whether levels with so many arcs have taken longer.
+    fn is_lost(self, taken: Duration, arcs: usize) -> bool {
+        taken.as_secs_f64() > self.0 * 1e-9 * (arcs + Self::WAKING_UP) as f64
+    }
 }
 
 /// How many of so many threads, two at least, do a frontier of so many arcs soonest.
@@ -81,6 +97,7 @@ impl Lists {
         let mut at = GearEnd::at(start.level);
         let (mut vertices, mut is_first) = (start.frontier.len(), true);
         let mut unsettled_targets = task.targets.to_vec();
+        let (start_of_gear, mut arcs_done) = (Instant::now(), 0);
         worker.barrier();
         loop {
             if !task.targets.is_empty() {
@@ -99,6 +116,9 @@ impl Lists {
                 self.rounds[(at.level as usize + 1) % 3].empty();
                 if task.control.is_cancelled() {
                     round.interrupted.store(true, Relaxed);
+                }
+                if start.patience.is_lost(start_of_gear.elapsed(), arcs_done) {
+                    round.is_slow.store(true, Relaxed);
                 }
             }
             let mut found = self.lists[1 - at.parity][worker.index].write().unwrap_or_else(PoisonError::into_inner);
@@ -140,11 +160,16 @@ impl Lists {
             worker.barrier();
             let discovered = round.discovered.load(Relaxed);
             at.arcs_before = round.arcs.load(Relaxed);
+            arcs_done += at.arcs_before;
             let arcs = (at.arcs_before as f64 * discovered as f64 / vertices as f64) as usize;
             vertices = discovered;
             at.parity = 1 - at.parity;
             if round.interrupted.load(Relaxed) {
                 at.end = End::Interrupted;
+                return at;
+            }
+            if round.is_slow.load(Relaxed) {
+                at.end = End::Slow;
                 return at;
             }
             let workers = workers_for(arcs, start.threads);

@@ -8,7 +8,7 @@
 //!
 //! The search has three gears. While the frontier is *narrow* it runs on one thread as the queue of
 //! [`sequential`](super::sequential): sharing out a few hundred vertices costs more than doing them. In the *middle*, where a level is a small part of the graph
-//! and there are hundreds, as in meshes, as many threads as a level is worth go through lists of vertices together ([`lists`]). When it is *wide*
+//! and there are hundreds, as in meshes, as many threads as a level is worth go through lists of vertices together ([`lists`]), unless these have to wait for each other too long. When it is *wide*
 //! all threads run level after level together, meeting at a barrier, and everything is a bitmap: the frontier, and
 //! which vertices are settled (have their level, or can't get one). Queue and bitmap are converted only on the way in
 //! and out. No gear has an atomic read-modify-write for each arc, but for predecessors in directed graphs:
@@ -37,11 +37,11 @@ mod lists;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use level::{Level, ones};
-use lists::{Lists, ROOT_OF_ARCS, Start, workers_for};
+use lists::{Lists, Patience, ROOT_OF_ARCS, Start, workers_for};
 
 use super::expand::Noted;
 use super::sequential::{Queue, all_settled};
-use super::{BfsAlgorithm, BfsTask, UNREACHED};
+use super::{BfsAlgorithm, BfsTask, THREADS_OF_SHORT_LEVELS, UNREACHED};
 use crate::algorithms::{AlgorithmInfo, Parameter, Statistics, Unset, Values, Workload};
 use crate::cpu::Worker;
 use crate::graph::{Csr, DistanceKey, VertexId};
@@ -73,6 +73,11 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
                 values: Values::Or(&Values::AtLeast(0.0), Unset::Number(NARROW as f64)),
             },
             Parameter {
+                name: "patience",
+                summary: "nanoseconds for each arc after which threads that share lists leave the rest of them to one thread",
+                values: Values::Or(&Values::AtLeast(0.0), Unset::Number(PATIENCE)),
+            },
+            Parameter {
                 name: "wide",
                 summary: "arcs out of a frontier from which on it is a bitmap",
                 values: Values::Or(
@@ -96,8 +101,9 @@ pub(crate) const ALGORITHM: BfsAlgorithm = BfsAlgorithm {
 };
 
 fn seconds(work: &Workload<'_>) -> f64 {
-    /// A vertex where levels are short: one thread does most of them.
+    /// A vertex where levels are short: one thread does most of them, or some share them.
     const OF_SHORT_LEVELS: f64 = 24e-9;
+    const OF_SHARED_LEVELS: f64 = 15e-9;
     const VERTEX: f64 = 20e-9;
     /// An arc that is looked at, the most of these at a vertex where levels are few, and an arc that bottom-up skips.
     const ARC: f64 = 0.6e-9;
@@ -106,7 +112,9 @@ fn seconds(work: &Workload<'_>) -> f64 {
     /// Arcs a second of each of several searches on a thread of their own, where hubs let them skip most arcs.
     const ARCS_ALONE: f64 = 4e9;
     const START: f64 = 30e-6;
-    if work.graph.has_short_levels() {
+    if work.graph.has_short_levels() && work.searches <= 1 && work.threads >= THREADS_OF_SHORT_LEVELS {
+        work.vertices() * OF_SHARED_LEVELS
+    } else if work.graph.has_short_levels() {
         work.side_by_side(work.vertices() * OF_SHORT_LEVELS)
     } else if work.searches > 1 && work.graph.has_hubs() {
         work.in_turn(work.arcs() / ARCS_ALONE / work.threads as f64)
@@ -120,6 +128,8 @@ const ALPHA: f64 = 15.0;
 const BETA: f64 = 18.0;
 /// One thread alone does a frontier of up to so many arcs: from there on two are quicker.
 const NARROW: usize = (2 * ROOT_OF_ARCS).pow(2);
+/// A thread alone takes 4 to 10 ns for an arc.
+const PATIENCE: f64 = 16.0;
 /// A frontier of more arcs than this, and than 1/`WIDE_SHARE` of the vertices, is a bitmap.
 const WIDE: usize = 8192;
 const WIDE_SHARE: usize = 4;
@@ -181,6 +191,8 @@ enum End {
     Done,
     /// Another gear may suit the frontier better.
     Other,
+    /// One thread is quicker alone.
+    Slow,
     Interrupted,
 }
 
@@ -226,7 +238,8 @@ impl DirectionOptimizing {
         // A thread that has nobody to share with is as quick with its queue.
         let threads = task.team.threads();
         let narrow_arcs = if threads == 1 { wide.arcs } else { asked("narrow", NARROW).min(wide.arcs) };
-        let mut arcs_before = 0;
+        let patience = Patience(task.parameters.get("patience").unwrap_or(PATIENCE));
+        let (mut arcs_before, mut shares_lists) = (0, true);
         loop {
             let arcs = arcs_of(graph, self.queue.frontier(), [narrow_arcs, wide.if_grown]);
             let is_done = || self.queue.frontier().is_empty() || level >= task.cutoff;
@@ -235,7 +248,7 @@ impl DirectionOptimizing {
                 return Ok(counters);
             }
             let is_wide = wide.has(arcs, arcs_before);
-            if arcs <= narrow_arcs && !is_wide {
+            if !is_wide && (arcs <= narrow_arcs || !shares_lists) {
                 arcs_before = arcs;
                 if counters[0].is_multiple_of(LEVELS_BETWEEN_CHECKS) {
                     task.control.check()?;
@@ -250,7 +263,8 @@ impl DirectionOptimizing {
                 let workers = workers_for(arcs, threads);
                 self.lists.make(workers);
                 // What is a little less is worth staying for.
-                let start = Start { task, noted, level, frontier, least_arcs: narrow_arcs / 2, wide, threads };
+                let start =
+                    Start { task, noted, level, frontier, least_arcs: narrow_arcs / 2, wide, threads, patience };
                 let team = SmallerTeam::of(workers);
                 let run = |worker: &Worker<'_>| team.run(worker, |worker| self.lists.run(worker, &start));
                 let end = on_team(&|worker: &Worker<'_>| run(worker).unwrap_or(GearEnd::at(level)));
@@ -285,6 +299,7 @@ impl DirectionOptimizing {
                 self.queue.restart(bitmaps.take_frontier(end.parity));
                 end
             };
+            shares_lists &= end.end != End::Slow;
             (level, arcs_before) = (end.level, end.arcs_before);
             counters.iter_mut().zip(end.counters).for_each(|(sum, more)| *sum += more);
             if end.end == End::Interrupted {
@@ -352,6 +367,8 @@ struct Round {
     /// Arcs out of the new frontier, or more than enough of them; in lists those out of the old one.
     arcs: AtomicUsize,
     interrupted: AtomicBool,
+    /// Whether the levels before have taken too long.
+    is_slow: AtomicBool,
 }
 
 impl Round {
