@@ -136,7 +136,7 @@ void write(T* pointer, T value, Site site) {
 /// No other thread runs between the read and the write.
 template <class T, class Change>
 T read_modify_write(T* pointer, Change change, Site site) {
-    static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8), "CUDA has no such atomic");
+    static_assert((std::is_integral_v<T> && sizeof(T) == 4) || sizeof(T) == 8, "CUDA has no such atomic");
     yield_point();
     check_own(pointer, site);
     T old = read(pointer, site);
@@ -255,6 +255,9 @@ WARPATH_ATOMIC(atomicAnd, old & value)
 WARPATH_ATOMIC(atomicXor, old ^ value)
 WARPATH_ATOMIC(atomicExch, (static_cast<void>(old), value))
 #undef WARPATH_ATOMIC
+inline double atomicAdd(double* pointer, double value, WARPATH_SITE) {
+    return warpath_emulator::read_modify_write(pointer, [=](double old) { return old + value; }, site);
+}
 template <class T>
 T atomicCAS(T* pointer, std::type_identity_t<T> expected, std::type_identity_t<T> value, WARPATH_SITE) {
     return warpath_emulator::read_modify_write(pointer, [=](T old) { return old == expected ? value : old; }, site);

@@ -1,4 +1,4 @@
-// Made from `src/cuda/betweenness.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
+// Made from `src/cuda/betweenness/mod.rs`. `src/cuda/kernel_header.rs` says how to refresh it.
 #pragma once
 #include "../layout.cuh"
 
@@ -31,15 +31,23 @@ struct KernelArgument {
     const uint4* long_rows;  // Long rows: the vertex, its first piece, how many there are.
     double* partial;  // The sums of the pieces, 32 each.
     u64* sums;  // The sums of dependencies in fixed point: for each vertex 64 bits after the point and 64 before it.
+    u64* arc_sums;  // The same of the shares of arcs by tail, if they are asked for.
+    const u32* targets;  // Bits of the vertices that are targets.
+    u32* reached;  // How many targets each search has reached, beside its source.
     News* news;
+    const uint2* arcs;  // By weights, heads and weights of the arcs by tail;
+    u32* tight;  // for each of these arcs the searches in which it is tight, a bit each;
+    /// for each vertex 32 distances, which become numbers of tight arcs from vertices that are not at a level yet.
+    u32* distances;
     u32 vertices;
     u32 piece_count;
     u32 long_count;
     u32 lanes;  // The searches that there are, a bit each.
     u32 level;
+    u32 endpoints;  // Whether paths count for the vertices at their ends, too.
 };
 using KernelArgumentLayout = KernelArgument<layout::Offset>;
-static_assert(sizeof(KernelArgumentLayout) == 112, "");
+static_assert(sizeof(KernelArgumentLayout) == 160, "");
 static_assert(offsetof(KernelArgumentLayout, offsets) == 0, "");
 static_assert(offsetof(KernelArgumentLayout, heads) == 8, "");
 static_assert(offsetof(KernelArgumentLayout, levels) == 16, "");
@@ -50,11 +58,18 @@ static_assert(offsetof(KernelArgumentLayout, pieces) == 48, "");
 static_assert(offsetof(KernelArgumentLayout, long_rows) == 56, "");
 static_assert(offsetof(KernelArgumentLayout, partial) == 64, "");
 static_assert(offsetof(KernelArgumentLayout, sums) == 72, "");
-static_assert(offsetof(KernelArgumentLayout, news) == 80, "");
-static_assert(offsetof(KernelArgumentLayout, vertices) == 88, "");
-static_assert(offsetof(KernelArgumentLayout, piece_count) == 92, "");
-static_assert(offsetof(KernelArgumentLayout, long_count) == 96, "");
-static_assert(offsetof(KernelArgumentLayout, lanes) == 100, "");
-static_assert(offsetof(KernelArgumentLayout, level) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, arc_sums) == 80, "");
+static_assert(offsetof(KernelArgumentLayout, targets) == 88, "");
+static_assert(offsetof(KernelArgumentLayout, reached) == 96, "");
+static_assert(offsetof(KernelArgumentLayout, news) == 104, "");
+static_assert(offsetof(KernelArgumentLayout, arcs) == 112, "");
+static_assert(offsetof(KernelArgumentLayout, tight) == 120, "");
+static_assert(offsetof(KernelArgumentLayout, distances) == 128, "");
+static_assert(offsetof(KernelArgumentLayout, vertices) == 136, "");
+static_assert(offsetof(KernelArgumentLayout, piece_count) == 140, "");
+static_assert(offsetof(KernelArgumentLayout, long_count) == 144, "");
+static_assert(offsetof(KernelArgumentLayout, lanes) == 148, "");
+static_assert(offsetof(KernelArgumentLayout, level) == 152, "");
+static_assert(offsetof(KernelArgumentLayout, endpoints) == 156, "");
 
 }  // namespace betweenness

@@ -31,7 +31,7 @@ pub struct Betweenness {
     pub(crate) arcs: bool,
 }
 
-/// Over a row, dependencies breadth-first are added up in the order of its arcs, in pieces that end where the number of an arc among all is a multiple
+/// Over a row, dependencies are added up in the order of its arcs, in pieces that end where the number of an arc among all is a multiple
 /// of this; then the sums of the pieces in their order. So every engine rounds alike.
 pub(crate) const BETWEENNESS_SEGMENT: usize = 256;
 

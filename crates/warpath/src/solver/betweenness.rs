@@ -12,7 +12,7 @@ use crate::cpu::betweenness::{BetweennessTask, Dependencies, by_levels, by_weigh
 use crate::cuda::betweenness as cuda;
 use crate::generate::sample_of_vertices;
 use crate::graph::{Graph, MinPlus, VertexId, WeightKind, with_min_plus};
-use crate::problems::{Betweenness, Report, Seconds, Sources, VertexBetweenness};
+use crate::problems::{Betweenness, Report, Seconds, Sources, Sums, VertexBetweenness};
 use crate::team::Team;
 use crate::{Engine, Error, Plan, Result, memory};
 
@@ -21,7 +21,7 @@ impl Request for Betweenness {
     type Choice = ();
 
     fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<()>> {
-        let needs_cpu = self.needs_cpu(solver);
+        let needs_cpu = Self::needs_cpu(solver);
         if let (Engine::Cuda(_), Some(why)) = (&solver.engine, needs_cpu) {
             return Err(Error::invalid(why));
         }
@@ -99,51 +99,68 @@ impl Betweenness {
     }
 
     /// Why a GPU does not have what is asked for.
-    fn needs_cpu(&self, solver: &Solver) -> Option<&'static str> {
-        let reasons = [
-            (solver.graph.weight_kind() != WeightKind::Unit, "betweenness by weights runs on the CPU only"),
-            (self.arcs, "betweenness of edges runs on the CPU only"),
-            (self.targets.is_some(), "betweenness by paths to some targets runs on the CPU only"),
-            (self.endpoints, "betweenness with the ends of paths runs on the CPU only"),
-        ];
-        reasons.into_iter().find(|(is_asked_for, _)| *is_asked_for).map(|(_, why)| why)
+    fn needs_cpu(solver: &Solver) -> Option<&'static str> {
+        match solver.graph.weight_kind() {
+            WeightKind::Unit | WeightKind::U32 => None,
+            _ => Some(
+                "betweenness by signed or floating-point weights runs on the CPU only; a GPU has that by unsigned ones",
+            ),
+        }
     }
 
     /// Why a GPU is predicted to be quicker, or why not.
     fn gpu_pays(&self, solver: &Solver) -> std::result::Result<String, String> {
         /// Seconds of a thread for an arc, there and back: where the state of vertices does not stay in a cache.
         const OF_ARC: f64 = 12e-9;
+        /// The same by weights, with a heap.
+        const OF_WEIGHTED_ARC: f64 = 50e-9;
         let (parameters, graph) = (Parameters::default(), &*solver.graph);
+        let by_weights = graph.weight_kind() != WeightKind::Unit;
         let searches = self.searches(graph);
-        let work = solver.workload(solver.graph_facts(), &parameters, searches);
+        let facts = if by_weights { solver.weighted_facts() } else { solver.graph_facts() };
+        let work = solver.workload(facts, &parameters, searches);
         let threads = work.threads.min(searches.max(1)) as f64;
-        let cpu = searches as f64 * (graph.arcs() + graph.vertices()) as f64 * OF_ARC / threads;
+        let of_arc = if by_weights { OF_WEIGHTED_ARC } else { OF_ARC };
+        let cpu = searches as f64 * (graph.arcs() + graph.vertices()) as f64 * of_arc / threads;
         if let Some(why) = solver.no_quicker_device(cpu) {
             return Err(why);
         }
         if work.graph.has_short_levels() {
-            return Err("on long thin graphs there are more shortest paths than a GPU counts exactly".into());
+            return Err(if by_weights {
+                "on long thin graphs shortest paths have more arcs than a GPU follows quickly".into()
+            } else {
+                "on long thin graphs there are more shortest paths than a GPU counts exactly".into()
+            });
         }
-        let copied = (graph.arcs() * 4 + graph.vertices() * 8) as f64;
-        let gpu = cuda::seconds(&work) + solver.seconds_until_ready("betweenness", copied);
-        Predicted { gpu, cpu }.gpu_pays(solver, cuda::plan(graph).device_bytes())
+        let of_arc = if by_weights { 12 } else { 4 } + if self.arcs { 16 } else { 0 };
+        let copied = (graph.arcs() * of_arc + graph.vertices() * 8) as f64;
+        let gpu = cuda::seconds(&work, self.arcs) + solver.seconds_until_ready("betweenness", copied);
+        Predicted { gpu, cpu }.gpu_pays(solver, cuda::plan(graph, self.arcs).device_bytes())
     }
 
     fn decide_on_cuda(&self, solver: &Solver, placed: Placed) -> Result<Decision<()>> {
         self.check(solver)?;
         let graph = &*solver.graph;
-        let mut plan = cuda::plan(graph);
+        let by_weights = graph.weight_kind() != WeightKind::Unit;
+        let mut plan = cuda::plan(graph, self.arcs);
         let searches = self.searches(graph);
-        plan.memory("betweenness and sources", graph.vertices() as u64 * 40 + searches as u64 * 16);
+        let results = graph.vertices() as u64 + if self.arcs { graph.arcs() as u64 } else { 0 };
+        // Sums, the numbers that they become, and marks of targets.
+        let of_results = results * (Sums::BYTES + 8) + graph.vertices() as u64;
+        plan.memory("betweenness and sources", of_results + searches as u64 * 24);
         plan.memory(
             "searches that are handed back",
-            memory_of_a_thread(graph.csr(), false, false) * solver.team.threads().min(searches.max(1)) as u64,
+            memory_of_a_thread(graph.csr(), by_weights, self.arcs) * solver.team.threads().min(searches.max(1)) as u64,
         );
         let fallback = placed.optional;
         Ok(Decision {
             placed,
             algorithm: "brandes".into(),
-            reason: "breadth-first searches from 32 sources at a time".into(),
+            reason: if by_weights {
+                "searches by weights, and counts of paths from 32 sources at a time".into()
+            } else {
+                "breadth-first searches from 32 sources at a time".into()
+            },
             parameters: Parameters::default(),
             number_types: &number_types(graph, false)[..1],
             plan,
@@ -183,20 +200,17 @@ impl Betweenness {
         };
         let report = Report { semiring: L::NAME, ..decision.report() };
         let (found, report) = if decision.placed.is_on_cuda() && vertices > 0 {
-            on_cuda(solver, decision, &task, report)?
+            on_cuda::<L>(solver, decision, &task, report)?
         } else {
             let start = Instant::now();
-            let found = match graph.weight_kind() {
-                WeightKind::Unit => by_levels(&task)?,
-                _ => by_weights::<L>(&task, graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?)?,
-            };
+            let found = on_cpu::<L>(graph, &task)?;
             let seconds = Seconds { prepare, solve: start.elapsed().as_secs_f64(), ..Default::default() };
             let statistics = vec![("searches", sources.len() as u64), ("repeated_searches", found.repeated)];
             (found, Report { seconds, statistics, ..report })
         };
         Ok(VertexBetweenness {
             vertices: found.vertices.into_floats()?,
-            arcs: self.arcs.then_some(found.arcs),
+            arcs: found.arcs.map(Sums::into_floats).transpose()?,
             is_sample: matches!(self.sources, Sources::Sample(..)),
             sources: sources.into_owned(),
             is_directed: graph.is_directed(),
@@ -206,8 +220,16 @@ impl Betweenness {
     }
 }
 
-/// On a device; the CPU searches from the sources whose counts of paths a device does not have exactly.
-fn on_cuda(
+/// On the CPU.
+fn on_cpu<L: MinPlus>(graph: &Graph, task: &BetweennessTask<'_>) -> Result<Dependencies> {
+    match graph.weight_kind() {
+        WeightKind::Unit => by_levels(task),
+        _ => by_weights::<L>(task, graph.csr().adjacency::<L::Weight>().ok_or_else(other_weights)?),
+    }
+}
+
+/// On a device; the CPU searches from the sources whose counts of paths, or distances, a device does not have exactly.
+fn on_cuda<L: MinPlus>(
     solver: &Solver,
     decision: &Decision<()>,
     task: &BetweennessTask<'_>,
@@ -216,13 +238,19 @@ fn on_cuda(
     let mut state = solver.device();
     let device = state.device(&solver.engine)?;
     state.give_up_prepared();
-    let outcome = solver.team.install(|| cuda::solve(&device, &solver.graph, task.sources, task.control))?;
+    let &BetweennessTask { sources, targets, endpoints, arcs, control, .. } = task;
+    let asked = cuda::Task { sources, targets, endpoints, arcs, control };
+    let outcome = solver.team.install(|| cuda::solve(&device, &solver.graph, &asked))?;
     let [prepare, mut solve, download] = outcome.seconds;
     let start = Instant::now();
-    let mut found = Dependencies { vertices: outcome.sums, arcs: Vec::new(), repeated: outcome.left.len() as u64 };
+    let (vertices, arcs) = (outcome.vertices, outcome.arcs);
+    let mut found = Dependencies { vertices, arcs, repeated: outcome.left.len() as u64 };
     if !outcome.left.is_empty() {
-        let rest = by_levels(&BetweennessTask { sources: &outcome.left, ..*task })?;
+        let rest = on_cpu::<L>(&solver.graph, &BetweennessTask { sources: &outcome.left, ..*task })?;
         found.vertices.add_all(&rest.vertices);
+        if let (Some(sums), Some(rest)) = (&mut found.arcs, &rest.arcs) {
+            sums.add_all(rest);
+        }
         solve += start.elapsed().as_secs_f64();
     }
     let statistics = [("searches", task.sources.len() as u64), ("repeated_searches", found.repeated)].into_iter();

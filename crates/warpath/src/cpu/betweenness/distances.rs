@@ -9,6 +9,7 @@ use std::collections::BinaryHeap;
 use super::counts::Counted;
 use super::{BETWEEN_CHECKS, Found, Search};
 use crate::graph::{Adjacency, Csr, DistanceValue, MinPlus, VertexId};
+use crate::problems::BETWEENNESS_SEGMENT;
 use crate::{Control, Error, Result, memory};
 
 /// The rank of a vertex that is not settled.
@@ -102,17 +103,20 @@ impl<L: MinPlus, C: Counted> Search for ByWeights<'_, L, C> {
                 control.check()?;
             }
             let Vertex { value, distance, rank } = vertices[u as usize];
-            let mut sum = C::ZERO;
+            let (mut sum, mut piece) = (C::ZERO, C::ZERO);
             for (arc, (v, weight)) in graph.row(u).zip(graph.edges(u)) {
+                if arc.is_multiple_of(BETWEENNESS_SEGMENT) {
+                    sum = sum.plus(std::mem::replace(&mut piece, C::ZERO));
+                }
                 let there = vertices[v as usize];
                 if there.rank > rank && there.rank < UNSETTLED && there.distance == L::extend(distance, weight) {
-                    sum = sum.plus(there.value);
+                    piece = piece.plus(there.value);
                     if let Some(arcs) = &mut found.arcs {
                         arcs.add(arc, value.times(there.value).to_f64());
                     }
                 }
             }
-            let dependency = value.times(sum).to_f64();
+            let dependency = value.times(sum.plus(piece)).to_f64();
             let is_target = found.is_target(u);
             vertices[u as usize].value = C::from_f64(is_target + dependency).over(value);
             reached += is_target;

@@ -58,8 +58,8 @@ pub(crate) struct BetweennessTask<'a> {
 pub(crate) struct Dependencies {
     /// By vertex.
     pub(crate) vertices: Sums,
-    /// By arc, in the order of the graph's rows; empty unless asked for.
-    pub(crate) arcs: Vec<f64>,
+    /// By arc, in the order of the graph's rows, if asked for.
+    pub(crate) arcs: Option<Sums>,
     /// How many searches were repeated: counts of paths went beyond the range of floats, or on a device beyond that of exact sums.
     pub(crate) repeated: u64,
 }
@@ -183,6 +183,5 @@ fn add_up<S: Search, W: Search>(
         Some(sums) => sums,
         None => (Found::new(task)?, 0),
     };
-    let arcs = found.arcs.map(Sums::into_floats).transpose()?.unwrap_or_default();
-    Ok(Dependencies { vertices: found.vertices, arcs, repeated })
+    Ok(Dependencies { vertices: found.vertices, arcs: found.arcs, repeated })
 }

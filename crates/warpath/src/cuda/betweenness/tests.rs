@@ -1,77 +1,142 @@
 use super::*;
 use crate::cuda::device::testing;
-use crate::graph::{Direction, GraphBuilder, Unit};
-use crate::testing::{Random, graphs_of_every_shape, size};
+use crate::cuda::graph::WIDE_OFFSETS;
+use crate::graph::{Direction, GraphBuilder, ParallelEdges, Unit, Weights};
+use crate::testing::{Random, graphs_of_every_shape, one_of_every_shape, size};
 
-/// The dependencies of one source on all vertices, by the plainest way: levels, counts and shares over vertices in order, sums in pieces as they are
-/// defined.
-fn dependencies(graph: &Graph, source: VertexId) -> Vec<f64> {
-    let mut levels = vec![usize::MAX; graph.vertices()];
-    let mut counts = vec![0.0; graph.vertices()];
-    let mut order = vec![source];
-    (levels[source as usize], counts[source as usize]) = (0, 1.0);
-    let mut next = 0;
-    while let Some(&u) = order.get(next) {
-        next += 1;
-        for &v in graph.neighbors(u) {
-            if levels[v as usize] == usize::MAX {
-                levels[v as usize] = levels[u as usize] + 1;
-                order.push(v);
-            }
-            if levels[v as usize] == levels[u as usize] + 1 {
-                counts[v as usize] += counts[u as usize];
+/// Adds the dependencies of one source on all vertices and arcs, by the plainest way: distances by rounds over all arcs, counts and shares over vertices in
+/// order, sums in pieces as they are defined.
+fn add_plainly(graph: &Graph, source: VertexId, task: &Task<'_>, vertices: &mut Sums, arcs: &mut Sums) {
+    let edges: Vec<(VertexId, VertexId, f64)> = graph.edges().collect();
+    let mut distances = vec![f64::INFINITY; graph.vertices()];
+    distances[source as usize] = 0.0;
+    let mut falls = true;
+    while falls {
+        falls = false;
+        for &(u, v, weight) in &edges {
+            let through = distances[u as usize] + weight;
+            if through < distances[v as usize] {
+                (distances[v as usize], falls) = (through, true);
             }
         }
     }
-    let (mut found, mut shares) = (vec![0.0; graph.vertices()], vec![0.0; graph.vertices()]);
+    let is_tight = |arc: usize| {
+        let (u, v, weight) = edges[arc];
+        distances[u as usize].is_finite() && distances[u as usize] + weight == distances[v as usize]
+    };
+    let mut order: Vec<usize> = (0..graph.vertices()).filter(|&v| distances[v].is_finite()).collect();
+    order.sort_by(|&u, &v| distances[u].total_cmp(&distances[v]));
+    let mut counts = vec![0.0; graph.vertices()];
+    counts[source as usize] = 1.0;
+    for &u in &order {
+        for arc in graph.csr().row(u as VertexId).filter(|&arc| is_tight(arc)) {
+            counts[edges[arc].1 as usize] += counts[u];
+        }
+    }
+    let is_target = |v: usize| if task.targets.is_none_or(|marks| marks[v]) { 1.0 } else { 0.0 };
+    let mut shares = vec![0.0; graph.vertices()];
     for &u in order.iter().rev() {
-        let row = graph.csr().row(u);
+        let row = graph.csr().row(u as VertexId);
         let pieces = row.start / BETWEENNESS_SEGMENT..row.end.div_ceil(BETWEENNESS_SEGMENT);
         let piece = |index: usize| {
-            let arcs = row.start.max(index * BETWEENNESS_SEGMENT)..row.end.min((index + 1) * BETWEENNESS_SEGMENT);
-            let heads = graph.csr().targets()[arcs].iter().map(|&v| v as usize);
-            heads.filter(|&v| levels[v] == levels[u as usize] + 1).fold(0.0, |sum, v| sum + shares[v])
+            let some = row.start.max(index * BETWEENNESS_SEGMENT)..row.end.min((index + 1) * BETWEENNESS_SEGMENT);
+            let heads = some.filter(|&arc| is_tight(arc)).map(|arc| edges[arc].1 as usize);
+            heads.fold(0.0, |sum, v| sum + shares[v])
         };
-        let dependency = counts[u as usize] * pieces.map(piece).fold(0.0, |sum, piece| sum + piece);
-        shares[u as usize] = (1.0 + dependency) / counts[u as usize];
-        found[u as usize] = if u == source { 0.0 } else { dependency };
+        let dependency = counts[u] * pieces.map(piece).fold(0.0, |sum, piece| sum + piece);
+        for arc in row.filter(|&arc| is_tight(arc)) {
+            arcs.add(arc, counts[u] * shares[edges[arc].1 as usize]);
+        }
+        shares[u] = (is_target(u) + dependency) / counts[u];
+        let at_the_ends = match u == source as usize {
+            _ if !task.endpoints => 0.0,
+            true => order.iter().filter(|&&v| v != u).map(|&v| is_target(v)).sum(),
+            false => is_target(u),
+        };
+        vertices.add(u, if u == source as usize { at_the_ends } else { dependency + at_the_ends });
     }
-    found
 }
 
+/// All that can be asked for, from these sources.
 fn check(name: &str, graph: &Graph, sources: &[VertexId]) {
-    for device in testing::devices(3) {
-        let outcome = solve(&device, graph, sources, &Control::new()).unwrap();
-        let mut sums = Sums::new(graph.vertices()).unwrap();
-        for &source in sources.iter().filter(|source| !outcome.left.contains(source)) {
-            dependencies(graph, source).into_iter().enumerate().for_each(|(v, number)| sums.add(v, number));
+    let marks: Vec<bool> = (0..graph.vertices()).map(|v| v % 3 != 1).collect();
+    let control = Control::new();
+    for (targets, endpoints, arcs) in
+        [(None, false, false), (None, true, true), (Some(&*marks), false, true), (Some(&*marks), true, false)]
+    {
+        let task = Task { sources, targets, endpoints, arcs, control: &control };
+        for device in testing::devices(3) {
+            let outcome = solve(&device, graph, &task).unwrap();
+            let mut by_vertex = Sums::new(graph.vertices()).unwrap();
+            let mut by_arc = Sums::new(graph.arcs()).unwrap();
+            for &source in sources.iter().filter(|source| !outcome.left.contains(source)) {
+                add_plainly(graph, source, &task, &mut by_vertex, &mut by_arc);
+            }
+            let what = format!("{name} from {sources:?}, endpoints: {endpoints}, arcs: {arcs}");
+            assert_eq!(outcome.vertices.into_floats().unwrap(), by_vertex.into_floats().unwrap(), "{what}");
+            assert_eq!(outcome.arcs.is_some(), arcs, "{what}");
+            if let Some(found) = outcome.arcs {
+                assert_eq!(found.into_floats().unwrap(), by_arc.into_floats().unwrap(), "arcs, {what}");
+            }
         }
-        assert_eq!(outcome.sums.into_floats().unwrap(), sums.into_floats().unwrap(), "{name} from {sources:?}");
     }
+}
+
+/// A graph with weights from 1 on, of which there are so many, the same on both directions of an edge.
+fn weighted(graph: &Graph, many: u32) -> Graph {
+    let weight = |(u, v, _): (VertexId, VertexId, f64)| {
+        1 + (u.min(v).wrapping_mul(2_654_435_761) ^ u.max(v).wrapping_mul(40_503)) / 7 % many
+    };
+    graph.clone().with_weights(Weights::U32(graph.edges().map(weight).collect())).unwrap()
+}
+
+fn some_sources(random: &mut Random, graph: &Graph) -> Vec<VertexId> {
+    let vertices = graph.vertices() as u64;
+    let count = 1 + random.below(40.min(vertices));
+    (0..count).map(|_| random.below(vertices) as VertexId).collect()
 }
 
 #[test]
 fn sums_have_the_bits_of_the_plainest_method() {
     let mut random = Random(5);
     for (name, graph) in graphs_of_every_shape::<Unit>(2).into_iter().step_by(size(3, 20)) {
-        let vertices = graph.vertices() as u64;
-        if vertices == 0 || graph.arcs() > 3000 {
-            continue;
+        if graph.vertices() > 0 && graph.arcs() <= 3000 {
+            check(&name, &graph, &some_sources(&mut random, &graph));
         }
-        let count = 1 + random.below(40.min(vertices));
-        let sources: Vec<VertexId> = (0..count).map(|_| random.below(vertices) as VertexId).collect();
-        check(&name, &graph, &sources);
     }
+}
+
+#[test]
+fn sums_by_weights_have_the_bits_of_the_plainest_method() {
+    let mut random = Random(6);
+    for (turn, (name, graph)) in (0_u32..).zip(one_of_every_shape::<Unit>(3)) {
+        if graph.vertices() > 0 && graph.arcs() <= 3000 {
+            // All equal, many equally long paths, and hardly any.
+            let graph = weighted(&graph, [1, 3, 100_000][turn as usize % 3]);
+            check(&name, &graph, &some_sources(&mut random, &graph));
+        }
+    }
+}
+
+#[test]
+fn offsets_of_64_bits_lead_to_the_same_sums() {
+    let graph = crate::generate::generate("kron:7,edges-per-vertex=12").unwrap();
+    WIDE_OFFSETS.set(true);
+    check("wide", &graph, &[0, 5, 100]);
+    check("wide, by weights", &weighted(&graph, 3), &[0, 5, 100]);
+    WIDE_OFFSETS.set(false);
 }
 
 #[test]
 fn long_rows_are_cut_and_summed_in_order() {
     // Two hubs with most vertices in common, and paths between these, so that sums have many different terms.
-    let spokes = 1500_u32;
+    let spokes = size(1500_u32, 600);
     let edges = (0..spokes).flat_map(|v| [(spokes, v), (spokes + 1, (v * 7) % spokes), (v, (v * v + 3) % spokes)]);
-    let built = |direction| GraphBuilder::new().direction(direction).build_from(edges.clone()).unwrap();
-    check("two hubs", &built(Direction::Undirected), &[0, 1, spokes, 700, spokes + 1, 3]);
-    check("two hubs, directed", &built(Direction::Directed), &[0, spokes, spokes + 1, 9]);
+    for direction in [Direction::Undirected, Direction::Directed] {
+        let graph = GraphBuilder::new().direction(direction).build_from(edges.clone()).unwrap();
+        check("two hubs", &graph, &[0, spokes, spokes + 1, 9]);
+        check("two hubs, by weights", &weighted(&graph, 4), &[0, 1, spokes, spokes / 2, spokes + 1, 3]);
+    }
 }
 
 #[test]
@@ -81,17 +146,41 @@ fn searches_with_too_many_paths_are_handed_back() {
     let edges = (0..diamonds)
         .flat_map(|d| [(3 * d, 3 * d + 1), (3 * d, 3 * d + 2), (3 * d + 1, 3 * d + 3), (3 * d + 2, 3 * d + 3)]);
     let graph = GraphBuilder::new().direction(Direction::Undirected).build_from(edges).unwrap();
-    for device in testing::devices(1) {
-        let outcome = solve(&device, &graph, &[0, 90, 180], &Control::new()).unwrap();
-        assert_eq!(outcome.left, [0, 180]);
+    let sources = &[0, 90, 180];
+    for graph in [weighted(&graph, 1), graph] {
+        for device in testing::devices(1) {
+            let task = Task { sources, targets: None, endpoints: true, arcs: true, control: &Control::new() };
+            assert_eq!(solve(&device, &graph, &task).unwrap().left, [0, 180]);
+        }
+        check("diamonds", &graph, sources);
     }
-    check("diamonds", &graph, &[0, 90, 180]);
+}
+
+#[test]
+fn searches_with_distances_beyond_32_bits_are_handed_back() {
+    let arcs = [(0, 1, 3_000_000_000_u32), (1, 2, 3_000_000_000), (2, 3, 1), (1, 3, 4), (3, 4, 7)];
+    let graph = GraphBuilder::new().parallel_edges(ParallelEdges::Keep).build_from(arcs).unwrap();
+    for device in testing::devices(1) {
+        for (sources, left) in [(vec![0, 1, 2, 0, 3], vec![0, 0]), (vec![0], vec![0])] {
+            let task = Task { sources: &sources, targets: None, endpoints: true, arcs: true, control: &Control::new() };
+            assert_eq!(solve(&device, &graph, &task).unwrap().left, left);
+            check("huge weights", &graph, &sources);
+        }
+    }
 }
 
 #[test]
 fn what_is_planned_is_what_is_taken() {
     let graph = crate::generate::generate("kron:8").unwrap();
-    for device in testing::devices(1) {
-        assert_eq!(Search::prepare(&device, &graph).unwrap().pool.used(), plan(&graph).device_bytes());
+    let directed = crate::generate::generate("crawl:300").unwrap();
+    let control = Control::new();
+    for graph in [weighted(&graph, 9), weighted(&directed, 9), graph, directed] {
+        for arcs in [false, true] {
+            for device in testing::devices(1) {
+                let task = Task { sources: &[], targets: None, endpoints: false, arcs, control: &control };
+                let (search, way_out) = prepare(&device, &graph, &task).unwrap();
+                assert_eq!(search.pool.used() + way_out.used(), plan(&graph, arcs).device_bytes());
+            }
+        }
     }
 }

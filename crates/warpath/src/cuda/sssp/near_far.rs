@@ -315,7 +315,8 @@ impl Arrays {
     }
 }
 
-fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<NearFar> {
+/// Copies a graph to a device and makes everything ready.
+pub(in crate::cuda) fn prepare(device: &Arc<dyn Device>, graph: &Graph, parameters: &Parameters) -> Result<NearFar> {
     let delta = parameters.get("delta").unwrap_or_else(|| first_delta(graph));
     with_arcs(device, graph, parameters, delta, |pool, offsets, pairs| {
         offsets.upload(pool, graph.csr())?;
@@ -366,6 +367,13 @@ pub(in crate::cuda) struct NearFar {
     waiting: Waiting,
     /// The semiring of the last search.
     semiring: DeviceSemiring,
+}
+
+impl NearFar {
+    /// The arcs, as the device has them.
+    pub(in crate::cuda) fn pairs(&self) -> Pairs {
+        self.arrays.pairs
+    }
 }
 
 impl PreparedSssp for NearFar {

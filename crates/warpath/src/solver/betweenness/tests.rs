@@ -241,17 +241,27 @@ fn requests_that_have_no_answer_are_errors() {
     let little = Solver::builder(graph).threads(1).memory(64).open().unwrap();
     let unit = Solver::builder(Graph::from_edges([(0, 1), (1, 2)]).unwrap()).threads(1).memory(64).open().unwrap();
     for device in crate::cuda::device::testing::devices(1) {
-        let solver = Solver::builder(Graph::from_edges([(0, 1)]).unwrap()).device(device.clone()).open().unwrap();
-        for request in [Betweenness::new().with_arcs(), Betweenness::new().with_endpoints(), Betweenness::new().to([1])]
-        {
-            assert!(solver.solve(request).unwrap_err().to_string().contains("on the CPU only"));
-        }
-        let weighted = Graph::from_edges([(0, 1, 1_u32)]).unwrap();
-        let solver = Solver::builder(weighted).device(device).open().unwrap();
+        let floats = Graph::from_edges([(0, 1, 1_f32)]).unwrap();
+        let solver = Solver::builder(floats).device(device).open().unwrap();
         assert!(solver.solve(Betweenness::new()).unwrap_err().to_string().contains("on the CPU only"));
     }
     assert!(little.solve(Betweenness::new()).is_err());
     assert!(matches!(unit.solve(Betweenness::new()), Err(Error::OutOfMemory { .. })));
+}
+
+/// What a device finds, and the CPU.
+fn compare_with_a_device(name: &str, graph: &Graph, requests: &[Betweenness]) {
+    let on_cpu = Solver::builder(graph.clone()).threads(2).engine(Engine::Cpu).open().unwrap();
+    for request in requests {
+        let expected = on_cpu.solve(request.clone()).unwrap();
+        for device in crate::cuda::device::testing::devices(2) {
+            let solver = Solver::builder(graph.clone()).threads(2).device(device).open().unwrap();
+            let found = solver.solve(request.clone()).unwrap();
+            assert_eq!(found.report().engine, "cuda:0", "{name}");
+            assert_eq!(found.dependencies(), expected.dependencies(), "{name}");
+            assert_eq!(found.arcs(), expected.arcs(), "{name}");
+        }
+    }
 }
 
 #[test]
@@ -259,16 +269,37 @@ fn a_device_finds_the_same_bits() {
     // Long rows, many paths, searches that a device hands back, and more of them than go at once.
     for specification in ["kron:8,edges-per-vertex=40", "uniform:7", "grid:60x3", "scale-free:300", "crawl:300"] {
         let graph = crate::generate(specification).unwrap();
-        let on_cpu = Solver::builder(graph.clone()).threads(2).engine(Engine::Cpu).open().unwrap();
-        for request in [Betweenness::new().sample(size(70, 4), 1), Betweenness::new().from([1, 1, 5])] {
-            let expected = on_cpu.solve(request.clone()).unwrap();
-            for device in crate::cuda::device::testing::devices(2) {
-                let solver = Solver::builder(graph.clone()).threads(2).device(device).open().unwrap();
-                let found = solver.solve(request.clone()).unwrap();
-                assert_eq!(found.report().engine, "cuda:0", "{specification}");
-                assert_eq!(found.dependencies(), expected.dependencies(), "{specification}");
-            }
-        }
+        let some = Betweenness::new().from([1, 1, 5]);
+        let requests = [
+            Betweenness::new().sample(size(70, 4), 1),
+            some.clone(),
+            some.clone().with_arcs().with_endpoints(),
+            some.to([2, 4, 9, 30, 100]).with_arcs().with_endpoints(),
+        ];
+        compare_with_a_device(specification, &graph, &requests);
+    }
+}
+
+#[test]
+fn a_device_finds_the_same_bits_by_weights() {
+    for (turn, specification) in (0_u32..).zip([
+        "kron:8,edges-per-vertex=40,weights=1..255",
+        "kron:8,edges-per-vertex=40,weights=1..3",
+        "uniform:7,weights=1..2",
+        "grid:40x3,weights=5..5",
+        "scale-free:300,weights=1..1000000",
+        "crawl:300,weights=1..4",
+        // Many distances are beyond 32 bits.
+        "uniform:6,edges-per-vertex=2,weights=1..4294967295",
+    ]) {
+        let graph = crate::generate(specification).unwrap();
+        let some = Betweenness::new().from([1, 1, 5]);
+        let requests = [
+            Betweenness::new().sample(size(if turn == 0 { 70 } else { 34 }, 4), 1).with_arcs(),
+            some.clone().with_endpoints(),
+            some.to([2, 4, 9, 30, 50]).with_arcs().with_endpoints(),
+        ];
+        compare_with_a_device(specification, &graph, &requests);
     }
 }
 
