@@ -54,11 +54,12 @@ const PARTS: [(&str, Belongs); 4] = [
     ("ptx", |is_ptx, _| is_ptx),
 ];
 /// The folders: the root with sources for several problems, one per problem, and the headers generated from Rust.
-const FOLDERS: [&str; 10] = [
+const FOLDERS: [&str; 11] = [
     "",
     "bfs",
     "sssp",
     "apsp",
+    "betweenness",
     "closure",
     "generated",
     "generated/bfs",
