@@ -172,7 +172,7 @@ fn check(arguments: &CentralityArguments) -> Result<(), Failure> {
 /// What was asked for.
 struct Asked<'a> {
     arguments: &'a CentralityArguments,
-    setup: &'a Setup,
+    setup: &'a Setup<'a>,
     solver: &'a Solver,
     /// The sources, if not all vertices are.
     sources: Option<&'a [VertexId]>,

@@ -19,8 +19,8 @@ use crate::graph::{Graph, VertexId};
 /// # Ok::<(), warpath::Error>(())
 /// ```
 ///
-/// On the CPU; on a GPU that of vertices, breadth-first, by paths to all others. O(V E) for all sources breadth-first, O(V E + V^2 log V) by weights; memory of each thread 64 bytes a vertex
-/// breadth-first, 80 a vertex and 64 an arc by weights. The result has the same bits for any number of threads, and on a GPU.
+/// On the CPU; on a GPU without weights, and by unsigned integers. O(V E) for all sources breadth-first, O(V E + V^2 log V) by weights; memory of each
+/// thread 64 bytes a vertex breadth-first, 80 a vertex and 64 an arc by weights. The result has the same bits for any number of threads, and on a GPU.
 ///
 /// Source: Brandes 2001, "A faster algorithm for betweenness centrality".
 #[derive(Debug, Clone, Default)]

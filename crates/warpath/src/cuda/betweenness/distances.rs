@@ -66,7 +66,7 @@ pub(super) fn seconds(work: &Workload<'_>) -> f64 {
     /// What is read of a vertex in a round.
     const OF_VERTEX: f64 = 72.0;
     /// Of an arc: its distances once, and its head and word in the rounds that look through its row.
-    const OF_ARC: f64 = 300.0;
+    const OF_ARC: f64 = 800.0;
     /// Of a vertex in a search: the counts and numbers at the heads of tight arcs.
     const OF_TIGHT_ARC: f64 = 128.0;
     let rounds = ROUNDS_OF_LEVEL * work.levels();
