@@ -113,7 +113,7 @@ impl Betweenness {
         /// Seconds of a thread for an arc, there and back: where the state of vertices does not stay in a cache.
         const OF_ARC: f64 = 12e-9;
         /// The same by weights, with a heap.
-        const OF_WEIGHTED_ARC: f64 = 50e-9;
+        const OF_WEIGHTED_ARC: f64 = 60e-9;
         let (parameters, graph) = (Parameters::default(), &*solver.graph);
         let by_weights = graph.weight_kind() != WeightKind::Unit;
         let searches = self.searches(graph);

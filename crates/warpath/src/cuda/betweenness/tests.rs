@@ -119,7 +119,9 @@ fn sums_by_weights_have_the_bits_of_the_plainest_method() {
         if graph.vertices() > 0 && graph.arcs() <= 3000 {
             // All equal, many equally long paths, and hardly any.
             let graph = weighted(&graph, [1, 3, 100_000][asked % 3]);
-            check_one(&name, &graph, &some_sources(&mut random, &graph, 4), asked);
+            // The emulator takes long for many rounds.
+            let most = if name.starts_with("long") { 1 } else { 4 };
+            check_one(&name, &graph, &some_sources(&mut random, &graph, most), asked);
         }
     }
 }
