@@ -14,13 +14,14 @@ use crate::generate::sample_of_vertices;
 use crate::graph::{Graph, MinPlus, VertexId, WeightKind, with_min_plus};
 use crate::problems::{Betweenness, Report, Seconds, Sources, Sums, VertexBetweenness};
 use crate::team::Team;
-use crate::{Engine, Error, Plan, Result, memory};
+use crate::{Engine, Error, Plan, Result, available_memory, memory};
 
 impl Request for Betweenness {
     type Answer = VertexBetweenness;
-    type Choice = ();
+    /// At most so many threads of the CPU search.
+    type Choice = usize;
 
-    fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<()>> {
+    fn decide(&self, solver: &Solver, _: Option<usize>) -> Result<Decision<usize>> {
         let needs_cpu = Self::needs_cpu(solver);
         if let (Engine::Cuda(_), Some(why)) = (&solver.engine, needs_cpu) {
             return Err(Error::invalid(why));
@@ -37,16 +38,17 @@ impl Request for Betweenness {
         }
     }
 
-    fn decide_on_cpu(&self, solver: &Solver, _: Option<usize>, reason: String) -> Result<Decision<()>> {
+    fn decide_on_cpu(&self, solver: &Solver, _: Option<usize>, reason: String) -> Result<Decision<usize>> {
         let graph = &*solver.graph;
         self.check(solver)?;
         let by_weights = graph.weight_kind() != WeightKind::Unit;
         let vertices = graph.vertices() as u64;
         let searches = self.searches(graph);
+        let threads = solver.team.threads().min(searches.max(1));
         let mut plan = Plan::new();
         plan.memory(
             "counts of paths and sums",
-            memory_of_a_thread(graph.csr(), by_weights, self.arcs) * solver.team.threads().min(searches.max(1)) as u64,
+            memory_of_a_thread(graph.csr(), by_weights, self.arcs) * threads as u64,
         );
         let results = vertices + if self.arcs { graph.arcs() as u64 } else { 0 };
         plan.memory("betweenness, sources and marks of targets", results * 8 + searches as u64 * 8 + vertices);
@@ -63,11 +65,11 @@ impl Request for Betweenness {
             fallback: false,
             manner: Manner::InTurn,
             devices: 1,
-            choice: (),
+            choice: threads,
         })
     }
 
-    fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<()>) -> Result<VertexBetweenness> {
+    fn run(&mut self, solver: &Solver, team: &Team, decision: &Decision<usize>) -> Result<VertexBetweenness> {
         with_min_plus!(solver.graph.weight_kind(), true, S => self.found::<S>(solver, team, decision))
     }
 }
@@ -138,7 +140,9 @@ impl Betweenness {
         Predicted { gpu, cpu }.gpu_pays(solver, cuda::plan(graph, self.arcs).device_bytes())
     }
 
-    fn decide_on_cuda(&self, solver: &Solver, placed: Placed) -> Result<Decision<()>> {
+    fn decide_on_cuda(&self, solver: &Solver, placed: Placed) -> Result<Decision<usize>> {
+        /// Searches that a device hands back are few: they get the threads that do with this part of the memory.
+        const HANDED_BACK: u64 = 4;
         self.check(solver)?;
         let graph = &*solver.graph;
         let by_weights = graph.weight_kind() != WeightKind::Unit;
@@ -148,10 +152,10 @@ impl Betweenness {
         // Sums, the numbers that they become, and marks of targets.
         let of_results = results * (Sums::BYTES + 8) + graph.vertices() as u64;
         plan.memory("betweenness and sources", of_results + searches as u64 * 24);
-        plan.memory(
-            "searches that are handed back",
-            memory_of_a_thread(graph.csr(), by_weights, self.arcs) * solver.team.threads().min(searches.max(1)) as u64,
-        );
+        let of_a_thread = memory_of_a_thread(graph.csr(), by_weights, self.arcs);
+        let most = available_memory() / HANDED_BACK / of_a_thread.max(1);
+        let threads = most.clamp(1, solver.team.threads().min(searches.max(1)) as u64) as usize;
+        plan.memory("searches that are handed back", of_a_thread * threads as u64);
         let fallback = placed.optional;
         Ok(Decision {
             placed,
@@ -167,11 +171,11 @@ impl Betweenness {
             fallback,
             manner: Manner::InTurn,
             devices: 1,
-            choice: (),
+            choice: threads,
         })
     }
 
-    fn found<L: MinPlus>(&self, solver: &Solver, team: &Team, decision: &Decision<()>) -> Result<VertexBetweenness> {
+    fn found<L: MinPlus>(&self, solver: &Solver, team: &Team, decision: &Decision<usize>) -> Result<VertexBetweenness> {
         let start = Instant::now();
         let graph = &*solver.graph;
         let vertices = graph.vertices();
@@ -195,6 +199,7 @@ impl Betweenness {
             targets: targets.as_deref(),
             endpoints: self.endpoints,
             arcs: self.arcs,
+            threads: decision.choice,
             team,
             control: &solver.control,
         };
@@ -231,7 +236,7 @@ fn on_cpu<L: MinPlus>(graph: &Graph, task: &BetweennessTask<'_>) -> Result<Depen
 /// On a device; the CPU searches from the sources whose counts of paths, or distances, a device does not have exactly.
 fn on_cuda<L: MinPlus>(
     solver: &Solver,
-    decision: &Decision<()>,
+    decision: &Decision<usize>,
     task: &BetweennessTask<'_>,
     report: Report,
 ) -> Result<(Dependencies, Report)> {

@@ -49,6 +49,8 @@ pub(crate) struct BetweennessTask<'a> {
     pub(crate) endpoints: bool,
     /// Whether shares of arcs are asked for.
     pub(crate) arcs: bool,
+    /// At most so many threads of the team search.
+    pub(crate) threads: usize,
     pub(crate) team: &'a Team,
     pub(crate) control: &'a Control,
 }
@@ -133,7 +135,10 @@ fn add_up<S: Search, W: Search>(
 ) -> Result<Dependencies> {
     let (claimed, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let failed = AtomicBool::new(false);
-    let results = task.team.run(|_| {
+    let results = task.team.run(|worker| {
+        if worker.index >= task.threads {
+            return Ok(None);
+        }
         let work = || -> Result<Option<(Found<'_>, u64)>> {
             let mut begun = None;
             loop {
