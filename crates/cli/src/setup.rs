@@ -8,7 +8,7 @@ use warpath::formats::{Column, Format, Notes, ReadOptions, StoredArrays, WeightS
 use warpath::generate::{DEFAULT_SEED, RandomWeights, Recipe};
 use warpath::graph::{Coordinates, Direction, ParallelEdges, SelfLoops};
 use warpath::hierarchy::{Hierarchy, HierarchyBuilder};
-use warpath::{Control, Decision, DevicesAhead, Engine, Error, Graph, Plan, Solver, SolverBuilder, VertexId};
+use warpath::{Control, Decision, Engine, Error, Graph, Plan, Solver, SolverBuilder, VertexId};
 
 use crate::arguments::{CommonArguments, EngineArguments, FirstLine, GraphArguments, SolvingArguments};
 use crate::failure::Failure;
@@ -30,8 +30,6 @@ pub(crate) struct Setup<'a> {
     ignores_weights: bool,
     /// Whether the arcs of the graph are turned round.
     reverses: bool,
-    /// The GPUs, which are opened while the graph is read.
-    ahead: Option<DevicesAhead>,
     pub(crate) control: Control,
 }
 
@@ -49,27 +47,24 @@ impl<'a> Setup<'a> {
                 "`--ranks` is for `--engine mpi`, and for `warpath bfs`, `sssp`, `apsp` and `components`",
             ));
         }
-        let setup = Self::unchecked(&solving.common, &solving.engine)?;
-        let threads = setup.threads.unwrap_or(0) as usize;
-        let ahead = Some(DevicesAhead::open(&setup.engine, threads).map_err(without_device)?);
-        Ok(Setup { plan: solving.plan.plan, statistics: solving.statistics, ahead, ..setup })
+        let setup = Self::on_engine(&solving.common, &solving.engine)?;
+        Ok(Setup { plan: solving.plan.plan, statistics: solving.statistics, ..setup })
     }
 
     /// For a command that asks what an engine would do.
     pub(crate) fn on_engine(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
-        let setup = Self::unchecked(common, engine)?;
-        setup.engine.check().map_err(without_device)?;
-        Ok(setup)
-    }
-
-    /// On an engine that may not be there.
-    fn unchecked(common: &'a CommonArguments, engine: &EngineArguments) -> Result<Self, Failure> {
         if engine.is_mpi() {
             return Err(Failure::usage(
                 "`--engine mpi` is for `warpath bfs`, `sssp`, `apsp`, `path`, `components` and `bench`",
             ));
         }
-        Self::new(common, engine.engine.parse()?)
+        let engine: Engine = engine.engine.parse()?;
+        let setup = Self::new(common, engine)?;
+        setup.engine.check().map_err(|error| {
+            Failure::from(error)
+                .help("`--engine cpu` or `--engine auto` runs on all cores; `warpath devices` tells more")
+        })?;
+        Ok(setup)
     }
 
     fn new(common: &'a CommonArguments, engine: Engine) -> Result<Self, Failure> {
@@ -103,7 +98,6 @@ impl<'a> Setup<'a> {
             statistics: false,
             ignores_weights: false,
             reverses: false,
-            ahead: None,
             control,
         }
     }
@@ -171,9 +165,6 @@ impl<'a> Setup<'a> {
         }
         if let Some(memory) = self.memory {
             builder = builder.memory(memory);
-        }
-        if let Some(ahead) = &self.ahead {
-            builder = builder.devices_ahead(ahead.clone());
         }
         Ok(builder.open()?)
     }
@@ -243,11 +234,6 @@ impl<'a> Setup<'a> {
         let failure = Failure::from(Error::OutOfMemory { what: format!("generating `{recipe}`"), needed, available });
         Err(if self.plan { failure.after_the_answer() } else { failure })
     }
-}
-
-/// The failure of a run on a GPU that is not there.
-fn without_device(error: Error) -> Failure {
-    Failure::from(error).help("`--engine cpu` or `--engine auto` runs on all cores; `warpath devices` tells more")
 }
 
 /// A graph, and the hierarchy that its file holds, if it holds one.

@@ -63,4 +63,4 @@ pub use problems::{
     Apsp, Betweenness, Bfs, Closure, ClosureCounts, DistanceMatrix, KShortestPaths, NeighborhoodSizes, Neighborhoods,
     Pairs, Path, Reachability, ReachableCounts, ShortestPathTree, Sssp,
 };
-pub use solver::{Decision, DevicesAhead, Request, Search, Solver, SolverBuilder};
+pub use solver::{Decision, Request, Search, Solver, SolverBuilder};

@@ -4,7 +4,6 @@
 //! report, the work itself, and what happens if a device fails. Each problem's file decides, and does the work or
 //! leaves it to `work.rs` in its folder.
 
-mod ahead;
 mod apsp;
 mod batches;
 mod betweenness;
@@ -28,7 +27,6 @@ mod turns;
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-pub use self::ahead::DevicesAhead;
 pub use self::decision::Decision;
 use self::decision::leaves_it_to_the_cpu;
 use self::device::DeviceState;
@@ -85,7 +83,6 @@ pub struct SolverBuilder {
     statistics: bool,
     hierarchy: Option<Hierarchy>,
     devices: Vec<Arc<dyn Device>>,
-    ahead: Option<DevicesAhead>,
 }
 
 impl SolverBuilder {
@@ -159,12 +156,6 @@ impl SolverBuilder {
         self
     }
 
-    /// Takes devices that are being opened, those of the solver's engine.
-    pub fn devices_ahead(mut self, ahead: DevicesAhead) -> Self {
-        self.ahead = Some(ahead);
-        self
-    }
-
     /// Makes the solver.
     ///
     /// # Errors
@@ -180,7 +171,7 @@ impl SolverBuilder {
             _ => self.memory.unwrap_or_else(available_memory),
         };
         let team = Arc::new(Team::new(at_most_cores(self.threads))?);
-        let device = Mutex::new(DeviceState::on(self.devices, self.ahead, team.threads()));
+        let device = Mutex::new(DeviceState::on(self.devices, team.threads()));
         Ok(Solver {
             graph: self.graph,
             team,
@@ -328,7 +319,6 @@ impl Solver {
             statistics: false,
             hierarchy: None,
             devices: Vec::new(),
-            ahead: None,
         }
     }
 

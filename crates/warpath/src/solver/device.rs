@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::Solver;
-use super::ahead::DevicesAhead;
 use super::costs::{OPENING, in_words, several_pay};
 use super::facts::OnDevice;
 use super::turns::Turns;
@@ -21,8 +20,6 @@ use crate::{Engine, Error, Plan, Result, available_memory, cuda};
 pub(super) struct DeviceState {
     /// All open devices; a request that needs only one runs on the first.
     devices: Vec<Arc<dyn Device>>,
-    /// Devices that are being opened, for whoever asks first.
-    ahead: Option<DevicesAhead>,
     /// How many threads of the host serve a device.
     threads: usize,
     /// On the first device, or on the first ones.
@@ -53,16 +50,13 @@ struct Prepared {
 }
 
 impl DeviceState {
-    /// The state with these open devices, which may be none, those that are being opened, and this many threads of the host.
-    pub(super) fn on(devices: Vec<Arc<dyn Device>>, ahead: Option<DevicesAhead>, threads: usize) -> Self {
-        DeviceState { devices, ahead, threads, prepared: None, others: Vec::new() }
+    /// The state with these open devices, which may be none, and this many threads of the host.
+    pub(super) fn on(devices: Vec<Arc<dyn Device>>, threads: usize) -> Self {
+        DeviceState { devices, threads, prepared: None, others: Vec::new() }
     }
 
     /// The first device, opened if necessary.
     pub(super) fn device(&mut self, engine: &Engine) -> Result<Arc<dyn Device>> {
-        if let Some(ahead) = self.ahead.take().filter(|_| self.devices.is_empty()) {
-            self.devices = ahead.take()?;
-        }
         if self.devices.is_empty() {
             let first = match engine {
                 Engine::Cuda(_) => ordinals(engine)?.first().copied().unwrap_or(0),
@@ -110,9 +104,9 @@ impl DeviceState {
         self.devices.len()
     }
 
-    /// Whether the device is open, or about to be.
+    /// Whether the device is open.
     pub(super) fn is_open(&self) -> bool {
-        !self.devices.is_empty() || self.ahead.as_ref().is_some_and(DevicesAhead::is_under_way)
+        !self.devices.is_empty()
     }
 
     /// Whether the graph is prepared for this algorithm.
@@ -169,7 +163,7 @@ impl DeviceState {
 
     /// Gives up devices and graph, so that the next request opens them afresh.
     pub(super) fn close(&mut self) {
-        *self = DeviceState::on(Vec::new(), None, self.threads);
+        *self = DeviceState::on(Vec::new(), self.threads);
     }
 }
 
@@ -180,7 +174,7 @@ pub(super) fn engine_name(devices: &[Arc<dyn Device>]) -> String {
 
 /// The numbers of the requested devices; where the engine is left to choose, of all that are like the first one: each of them gets as much to
 /// do.
-pub(super) fn ordinals(engine: &Engine) -> Result<Vec<u32>> {
+fn ordinals(engine: &Engine) -> Result<Vec<u32>> {
     match engine {
         Engine::Cuda(ordinals) if ordinals.is_empty() => Ok((0..cuda::devices()?.len() as u32).collect()),
         Engine::Cuda(ordinals) => Ok(ordinals.clone()),
@@ -355,7 +349,7 @@ impl Solver {
         // A graph that devices share has the memory that these may need.
         state.prepared.take_if(|prepared| prepared.bytes.len() > 1);
         for device in &devices[1 + state.others.len()..] {
-            let on_device = DeviceState::on(vec![device.clone()], None, state.threads);
+            let on_device = DeviceState::on(vec![device.clone()], state.threads);
             state.others.push(Arc::new(Solver {
                 graph: self.graph.clone(),
                 team: self.team.clone(),

@@ -108,23 +108,24 @@ impl Neighborhoods {
 
     /// Why a GPU is predicted to be quicker, or why not.
     fn gpu_pays(&self, solver: &Solver) -> std::result::Result<String, String> {
-        /// Seconds of a thread for an arc that up to 256 searches share.
-        const OF_ARC: f64 = 5e-9;
+        /// Seconds of a thread for an arc that up to 256 searches share, and for a source whatever its neighborhood.
+        const OF_ARC: f64 = 8.5e-9;
+        const OF_SOURCE: f64 = 1e-6;
         let (parameters, graph) = (Parameters::default(), &*solver.graph);
         let cutoff = self.levels().map_err(|error| error.to_string())?;
         let searches = self.searches(graph);
         let work = solver.workload(solver.graph_facts(), &parameters, searches);
         let threads = work.threads.min(searches.max(1)) as f64;
-        // Each search looks at what it can reach in so many levels, as if all vertices had as many arcs; sharing makes that the arcs of
-        // all levels at most.
+        // Each search looks at the arcs that it can reach; those of a batch at the arcs of all levels at most.
         let degree = graph.arcs() as f64 / graph.vertices().max(1) as f64;
         let alone = match work.graph.planar_growth {
             Some([near, _]) => near / 4.0 * f64::from(cutoff).powi(2) * degree,
-            None => degree.max(1.0).powf(f64::from(cutoff)),
+            None => degree * degree_of_heads(graph).max(1.0).powf(f64::from(cutoff) - 1.0),
         };
         let levels = work.levels().min(f64::from(cutoff));
         let of_a_batch = (256.0 * alone).min(levels * graph.arcs() as f64);
-        let cpu = (searches as f64 / 256.0).max(threads) * of_a_batch * OF_ARC / threads;
+        let of_all = (searches as f64 / 256.0).max(threads) * of_a_batch * OF_ARC + searches as f64 * OF_SOURCE;
+        let cpu = of_all / threads;
         if let Some(why) = solver.no_quicker_device(cpu) {
             return Err(why);
         }
@@ -200,6 +201,12 @@ impl Neighborhoods {
         };
         Ok(NeighborhoodSizes { sizes: outcome.sizes, report })
     }
+}
+
+/// How many arcs leave the head of a random arc, as if every arc had its reverse. O(V).
+fn degree_of_heads(graph: &Graph) -> f64 {
+    let squares = graph.csr().offsets().windows(2).map(|row| ((row[1] - row[0]) as f64).powi(2));
+    squares.sum::<f64>() / graph.arcs().max(1) as f64
 }
 
 #[cfg(test)]

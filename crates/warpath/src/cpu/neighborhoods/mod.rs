@@ -2,7 +2,8 @@
 //!
 //! Each thread takes some sources at a time and searches from them in memory of its own: `levels.rs` breadth-first, from up to 256 at once,
 //! `distances.rs` by weights, from one after another. A search ends at the distance and clears what it has touched, so that small
-//! neighborhoods cost what they are large, whatever the size of the graph.
+//! neighborhoods cost what they are large, whatever the size of the graph. Sources that follow each other are often near each other, so a
+//! thread takes many of them: its searches then touch a part of its memory.
 
 mod distances;
 mod levels;
@@ -37,9 +38,7 @@ pub(crate) fn memory_of_distances<L: MinPlus>(graph: &Csr) -> u64 {
 
 /// How many vertices each source reaches within so many arcs.
 pub(crate) fn by_levels(task: &NeighborhoodsTask<'_>, cutoff: u32) -> Result<Vec<u64>> {
-    /// Times that a thread comes back for sources, where there are few: their searches are not equally long.
-    const TURNS: usize = 4;
-    let at_once = task.sources.len().div_ceil(TURNS * task.team.threads()).clamp(1, SEARCHES);
+    let at_once = task.sources.len().div_ceil(2 * task.team.threads()).clamp(1, SEARCHES);
     count(task, at_once, || {
         let mut searches = ByLevels::new(task.graph)?;
         Ok(move |sources: &[VertexId], sizes: &mut [u64]| searches.run(sources, cutoff, sizes, task.control))
@@ -55,37 +54,62 @@ pub(crate) fn by_weights<L: MinPlus>(
     count(task, 1, || {
         let mut search = ByWeights::<L>::new(adjacency)?;
         Ok(move |sources: &[VertexId], sizes: &mut [u64]| {
-            let mut all = sizes.iter_mut().zip(sources);
-            all.try_for_each(|(size, &source)| search.run(source, cutoff, task.control).map(|found| *size = found))
+            sizes[0] = search.run(sources[0], cutoff, task.control)?;
+            Ok(())
         })
     })
 }
 
-/// Searches from all sources, so many at a time; `begin` makes what a thread searches with.
+/// The sources that no thread has taken yet, with the places of their sizes.
+struct Unclaimed<'a> {
+    sources: &'a [VertexId],
+    sizes: &'a mut [u64],
+}
+
+impl<'a> Unclaimed<'a> {
+    /// Takes a share of the sources for one of so many threads, a number of searches at once: the fewer are left, the fewer, so that all threads end
+    /// together.
+    fn claim(&mut self, at_once: usize, threads: usize) -> (&'a [VertexId], &'a mut [u64]) {
+        let share = (self.sources.len() / (2 * threads)).next_multiple_of(at_once).max(at_once);
+        let (sources, others) = self.sources.split_at(share.min(self.sources.len()));
+        let (sizes, other_sizes) = std::mem::take(&mut self.sizes).split_at_mut(sources.len());
+        (self.sources, self.sizes) = (others, other_sizes);
+        (sources, sizes)
+    }
+}
+
+/// Searches from all sources, so many at once; `begin` makes what a thread searches with.
 fn count<S: FnMut(&[VertexId], &mut [u64]) -> Result<()>>(
     task: &NeighborhoodsTask<'_>,
     at_once: usize,
     begin: impl Fn() -> Result<S> + Sync,
 ) -> Result<Vec<u64>> {
     let mut sizes: Vec<u64> = memory::zeroed("the sizes of neighborhoods", task.sources.len())?;
-    let unclaimed = Mutex::new(task.sources.chunks(at_once).zip(sizes.chunks_mut(at_once)));
+    let unclaimed = Mutex::new(Unclaimed { sources: task.sources, sizes: &mut sizes });
     let (done, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let results = task.team.run(|_| {
         let work = || -> Result<()> {
             let mut begun = None;
             loop {
-                let claimed = unclaimed.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some((sources, sizes)) = claimed.filter(|_| !failed.load(Ordering::Relaxed)) else {
+                let mut unclaimed = unclaimed.lock().unwrap_or_else(PoisonError::into_inner);
+                let (sources, sizes) = unclaimed.claim(at_once, task.team.threads());
+                drop(unclaimed);
+                if sources.is_empty() {
                     return Ok(());
-                };
+                }
                 // A thread that comes too late for a source needs no memory.
                 let search = match &mut begun {
                     Some(search) => search,
                     none => none.insert(begin()?),
                 };
-                search(sources, sizes)?;
-                let done = done.fetch_add(sources.len(), Ordering::Relaxed) + sources.len();
-                task.control.progress("solve", done as u64, task.sources.len() as u64)?;
+                for (sources, sizes) in sources.chunks(at_once).zip(sizes.chunks_mut(at_once)) {
+                    if failed.load(Ordering::Relaxed) {
+                        return Ok(());
+                    }
+                    search(sources, sizes)?;
+                    let done = done.fetch_add(sources.len(), Ordering::Relaxed) + sources.len();
+                    task.control.progress("solve", done as u64, task.sources.len() as u64)?;
+                }
             }
         };
         let result = work();
@@ -95,6 +119,5 @@ fn count<S: FnMut(&[VertexId], &mut [u64]) -> Result<()>>(
         result
     });
     results.into_iter().collect::<Result<()>>()?;
-    drop(unclaimed);
     Ok(sizes)
 }
