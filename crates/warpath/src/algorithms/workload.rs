@@ -36,17 +36,13 @@ impl GraphFacts {
 
     /// The same of a graph wherever it is, of which so many arcs at most leave one vertex.
     pub(crate) fn of_rows(graph: &impl Rows, greatest_degree: usize) -> Self {
-        /// A neighborhood of twice the radius has four times as many vertices on a plane, and far more where levels are
-        /// few.
-        const PLANAR: f64 = 5.0;
         /// Graphs with fewer vertices have too few levels to matter.
         const SMALL: usize = 4096;
         /// Vertices of more arcs do not occur in a plane.
         const MOST_ARCS: usize = 64;
         let planar_growth = (graph.vertices() >= SMALL && greatest_degree <= MOST_ARCS)
-            .then(|| Growth::sample(graph, 4, 4))
-            .and_then(|growth| Some([growth.mean(2)?, growth.mean(4)?]))
-            .filter(|[near, far]| *far <= PLANAR * near);
+            .then(|| Growth::on_a_plane(graph, Growth::SAMPLES))
+            .flatten();
         GraphFacts {
             vertices: graph.vertices(),
             arcs: graph.arcs(),

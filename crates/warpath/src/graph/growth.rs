@@ -15,6 +15,8 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
+    /// Vertices of a sample.
+    pub(crate) const SAMPLES: usize = 64;
     /// The greatest radius that is sampled.
     pub(crate) const GREATEST_RADIUS: usize = 16;
     /// A neighborhood of more vertices, the one in the middle included, is too large.
@@ -24,10 +26,23 @@ impl Growth {
     /// The greatest neighborhoods are assumed to lie this many standard deviations above the mean, because the sample
     /// misses them; they may have up to this size.
     const GREATEST: (f64, f64) = (6.0, 320.0);
+    /// A neighborhood of twice the radius has four times as many vertices on a plane, and far more where levels are few.
+    const PLANAR: f64 = 5.0;
+
+    /// The mean numbers of vertices within two and within four arcs of so many vertices, if neighborhoods grow as they do on a plane.
+    pub(crate) fn on_a_plane(graph: &impl Rows, samples: usize) -> Option<[f64; 2]> {
+        let growth = Self::sample_of(graph, samples, 4, 4);
+        let means = [growth.mean(2)?, growth.mean(4)?];
+        (means[1] <= Self::PLANAR * means[0]).then_some(means)
+    }
 
     /// Takes a sample, up to the second radius, or to the first of these or the first that is too large to pay, whichever is greater.
     pub(crate) fn sample(graph: &impl Rows, least_radius: usize, most_radius: usize) -> Self {
-        const SAMPLES: usize = 64;
+        Self::sample_of(graph, Self::SAMPLES, least_radius, most_radius)
+    }
+
+    /// The same of so many vertices.
+    fn sample_of(graph: &impl Rows, samples: usize, least_radius: usize, most_radius: usize) -> Self {
         struct Neighborhood {
             found: Vec<VertexId>,
             /// The last place of each of these.
@@ -36,7 +51,7 @@ impl Growth {
             layer: usize,
             layer_before: usize,
         }
-        let middles = spread_over(graph.vertices(), SAMPLES);
+        let middles = spread_over(graph.vertices(), samples);
         let of =
             |&middle| Neighborhood { found: vec![middle], places: [(middle, 0)].into(), layer: 0, layer_before: 0 };
         let mut sample: Vec<Neighborhood> = middles.iter().map(of).collect();
