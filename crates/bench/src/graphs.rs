@@ -21,7 +21,7 @@ use warpath::problems::Problem;
 use warpath::{Control, Error, Graph, GraphBuilder, Result, VertexId};
 
 use crate::datasets;
-use crate::jobs::Questions;
+use crate::jobs::{Questions, Wanted};
 use crate::results::GraphFacts;
 use crate::suite::{Experiment, GraphEntry, Job};
 
@@ -289,6 +289,12 @@ impl Made {
         };
         let drawn = |index| members.get(below(number(index), members.len() as u64) as usize).copied().unwrap_or(0);
         Ok(Questions { job, sources, targets: (0..count as u64).map(drawn).collect() })
+    }
+
+    /// What a measure of this graph is: the paths of [`Job::BetweennessFrom`] begin at sources as in [`Made::sources`].
+    pub(crate) fn wanted(&self, experiment: &Experiment, measure: Job, most: usize) -> Result<Wanted> {
+        let sources = if measure == Job::BetweennessFrom { self.sources(experiment, most)? } else { Vec::new() };
+        Ok(Wanted { measure, sources, steps: experiment.steps })
     }
 
     /// The first source on this graph of experiments that name none.

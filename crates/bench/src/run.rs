@@ -429,7 +429,6 @@ impl Runner<'_> {
         made: &Made,
         kept: &mut Kept,
     ) -> Result<Outcome> {
-        let questions = made.questions(case.experiment, job, most)?;
         let task = Task {
             case,
             problem: case.experiment.problem()?,
@@ -440,6 +439,12 @@ impl Runner<'_> {
             control: self.control,
         };
         let engine = if case.entry.engine == "peer" { None } else { Some(self.engine(case)?) };
-        jobs::measure(&task, engine, &questions, &self.options.tools, &mut kept.workers, &mut kept.programs)
+        let tools = &self.options.tools;
+        if job.is_measure() {
+            let wanted = made.wanted(case.experiment, job, most)?;
+            return jobs::score(&task, engine, &wanted, tools, &mut kept.programs);
+        }
+        let questions = made.questions(case.experiment, job, most)?;
+        jobs::measure(&task, engine, &questions, tools, &mut kept.workers, &mut kept.programs)
     }
 }

@@ -18,7 +18,7 @@ use warpath::problems::Problem;
 use warpath::{Error, Result};
 
 /// All suites, in the order in which they are listed.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 11] = [
     (
         "harish-narayanan",
         concat!(
@@ -36,6 +36,7 @@ const FILES: [(&str, &str); 10] = [
     ("parallel", include_str!("../suites/parallel.toml")),
     ("hierarchies", include_str!("../suites/hierarchies.toml")),
     ("hierarchies-large", include_str!("../suites/hierarchies-large.toml")),
+    ("centralities", include_str!("../suites/centralities.toml")),
 ];
 
 /// The contents of a suite's file.
@@ -190,6 +191,9 @@ pub struct Experiment {
     /// The number of targets of a table, anywhere in the largest component.
     #[serde(default)]
     pub targets: usize,
+    /// The steps within which the vertices of a neighborhood lie.
+    #[serde(default)]
+    pub steps: u32,
     /// The sources, by name, instead of spread ones.
     #[serde(default)]
     pub from: Option<Vec<String>>,
@@ -393,6 +397,12 @@ impl Suite {
             if (experiment.job == Some(Job::Table)) != (experiment.targets > 0) {
                 return Err(Error::invalid(format!(
                     "suite {name}: {}: a table, and nothing else, has targets",
+                    experiment.id
+                )));
+            }
+            if (experiment.job == Some(Job::Neighborhoods)) != (experiment.steps > 0) {
+                return Err(Error::invalid(format!(
+                    "suite {name}: {}: neighborhoods, and nothing else, have steps",
                     experiment.id
                 )));
             }

@@ -8,10 +8,13 @@
 //!
 //! Some answers, spread over all questions, are compared with searches whose certificates were checked; all others with
 //! those of the program that answered first. A path is checked against the graph, and its length likewise.
+//!
+//! [`measures`] asks for a score of each vertex, which is one question, and compares the scores themselves.
 
 mod answers;
 mod engines;
 mod linked;
+mod measures;
 #[cfg(feature = "peers")]
 pub(crate) mod packages;
 mod python;
@@ -25,6 +28,7 @@ use warpath::{Engine, Error, Result};
 
 pub(crate) use self::answers::Questions;
 use self::answers::{Answer, Expected, compare};
+pub(crate) use self::measures::{Wanted, score};
 use crate::measure::{Outcome, Task, Watch};
 use crate::peers::messages::{self, Ready};
 use crate::peers::{Tools, Workers};
@@ -38,6 +42,7 @@ pub(crate) struct Programs {
     /// The linked packages that took too long to prepare it.
     too_slow: BTreeSet<String>,
     expected: Expected,
+    references: measures::References,
 }
 
 /// The answers to some questions.
@@ -74,11 +79,18 @@ pub(crate) fn measure(
         return unavailable("programs are compared with weights that are whole numbers without sign");
     }
     let watch = Watch::new(task.control);
-    match attempt(task, engine, questions, tools, (workers, programs), &watch) {
+    settle(task, attempt(task, engine, questions, tools, (workers, programs), &watch))
+}
+
+/// The outcome of a case that may have ended with an error. Only the user's interruption stays one.
+fn settle(task: &Task<'_>, ended: Result<Outcome>) -> Result<Outcome> {
+    match ended {
         Ok(outcome) => Ok(outcome),
         Err(_) if task.control.is_cancelled() => Err(Error::Interrupted),
         Err(Error::Interrupted) => Ok(too_long(task)),
-        Err(error @ (Error::NoDevice(_) | Error::OutOfMemory { .. })) => unavailable(&error.to_string()),
+        Err(error @ (Error::NoDevice(_) | Error::OutOfMemory { .. })) => {
+            Ok(Outcome::without_times(Status::Unavailable, error.to_string()))
+        }
         Err(error @ Error::NotVerified(_)) => Ok(Outcome::without_times(Status::Wrong, error.to_string())),
         Err(error) => Ok(Outcome::without_times(Status::Failed, error.to_string())),
     }

@@ -8,7 +8,7 @@ use crate::results::{Clock, Results, Row};
 use crate::suite::Limits;
 use crate::{Options, Suite, run};
 
-fn quick(suite: &str, python: &str) -> Results {
+pub(super) fn quick(suite: &str, python: &str) -> Results {
     let options = Options {
         quick: true,
         engine: Engine::Cpu,

@@ -4,7 +4,8 @@
 
 FOLDER holds job.json and the graph in compressed sparse rows: offsets (uint64), targets (uint32), weights (uint32).
 What is timed is the call of the package's own function, from a graph that the package has prepared, to its answer; the
-answer is turned into reached vertices and their sum of distances outside the clock.
+answer is turned into reached vertices and their sum of distances outside the clock. The answer of a measure is a score for
+each vertex, as a file of floats of 64 bits in FOLDER.
 """
 
 import array
@@ -97,7 +98,7 @@ def scipy_(job, offsets, targets, weights):
     return scipy.__version__, search
 
 
-def networkx_(job, offsets, targets, weights):
+def networkx_graph(job, offsets, targets, weights):
     import networkx
 
     graph = networkx.DiGraph() if job["directed"] else networkx.Graph()
@@ -106,6 +107,13 @@ def networkx_(job, offsets, targets, weights):
         graph.add_weighted_edges_from((u, v, weights[i]) for u, v, i in arcs(offsets, targets))
     else:
         graph.add_edges_from((u, v) for u, v, _ in arcs(offsets, targets))
+    return graph
+
+
+def networkx_(job, offsets, targets, weights):
+    import networkx
+
+    graph = networkx_graph(job, offsets, targets, weights)
     if job["problem"] == "bfs":
         function = networkx.single_source_shortest_path_length
     else:
@@ -135,7 +143,7 @@ def igraph_(job, offsets, targets, weights):
     return igraph.__version__, search
 
 
-def networkit_(job, offsets, targets, weights):
+def networkit_graph(job, offsets, targets, weights):
     import networkit
 
     weighted = bool(weights) and job["problem"] != "bfs"
@@ -143,6 +151,13 @@ def networkit_(job, offsets, targets, weights):
     for u, v, i in arcs(offsets, targets):
         if job["directed"] or u <= v:
             graph.addEdge(u, v, weights[i]) if weighted else graph.addEdge(u, v)
+    return graph
+
+
+def networkit_(job, offsets, targets, weights):
+    import networkit
+
+    graph = networkit_graph(job, offsets, targets, weights)
     kind = networkit.distance.BFS if job["problem"] == "bfs" else networkit.distance.Dijkstra
 
     def search(source):
@@ -281,6 +296,68 @@ def igraph_many(job, offsets, targets, weights):
     return igraph.__version__, rows
 
 
+# Each of these prepares a graph for a measure and returns the version, a call that finds it, and a function that makes a list of
+# the scores of all vertices from what was found, outside the clock.
+
+
+def igraph_measure(job, offsets, targets, weights):
+    import igraph
+
+    graph, lengths = igraph_graph(job, offsets, targets, weights)
+    count, directed = job["vertices"], job["directed"]
+
+    def numbers(found):
+        # What has no value there, such as the closeness of a vertex that nobody reaches, is 0 here.
+        return [0.0 if score != score else score for score in found]
+
+    def closeness(found):
+        # There, closeness leaves out vertices that do not reach this one. After Wasserman and Faust, their share lessens it.
+        reach = graph.neighborhood_size(order=count, mode="in")
+        return [score * (reached - 1) / max(count - 1, 1) for score, reached in zip(numbers(found), reach)]
+
+    calls = {
+        "closeness": lambda: graph.closeness(mode="in", weights=lengths, normalized=True),
+        "harmonic": lambda: graph.harmonic_centrality(mode="in", weights=lengths, normalized=False),
+        "eccentricity": lambda: graph.eccentricity(mode="out", weights=lengths),
+        "betweenness": lambda: graph.betweenness(directed=directed, weights=lengths),
+        "betweenness-from": lambda: graph.betweenness(directed=directed, weights=lengths, sources=job["sources"]),
+        "neighborhoods": lambda: graph.neighborhood_size(order=job["steps"], mode="out"),
+    }
+    return igraph.__version__, calls[job["measure"]], closeness if job["measure"] == "closeness" else numbers
+
+
+def networkit_measure(job, offsets, targets, weights):
+    import networkit
+
+    graph = networkit_graph(job, offsets, targets, weights)
+    # There, closeness is by the distances away from a vertex.
+    towards = networkit.graphtools.transpose(graph) if job["directed"] and job["measure"] != "betweenness" else graph
+    variant = networkit.centrality.ClosenessVariant.GENERALIZED
+    measures = {
+        "closeness": lambda: networkit.centrality.Closeness(towards, True, variant),
+        "harmonic": lambda: networkit.centrality.HarmonicCloseness(towards, False),
+        "betweenness": lambda: networkit.centrality.Betweenness(graph, False),
+    }
+    measure = measures[job["measure"]]
+    # There, betweenness counts each pair of an undirected graph both ways.
+    share = 0.5 if job["measure"] == "betweenness" and not job["directed"] else 1.0
+    return networkit.__version__, lambda: measure().run(), lambda found: [share * score for score in found.scores()]
+
+
+def networkx_measure(job, offsets, targets, weights):
+    import networkx
+
+    graph = networkx_graph(job, offsets, targets, weights)
+    length = "weight" if weights else None
+    calls = {
+        "closeness": lambda: networkx.closeness_centrality(graph, distance=length),
+        "harmonic": lambda: networkx.harmonic_centrality(graph, distance=length),
+        "betweenness": lambda: networkx.betweenness_centrality(graph, normalized=False, weight=length),
+    }
+    call = calls[job["measure"]]
+    return networkx.__version__, call, lambda found: [found[vertex] for vertex in range(job["vertices"])]
+
+
 # Each package's preparing function, and its imports, done before the clock starts.
 PACKAGES = {
     "scipy": (scipy_, ["numpy", "scipy.sparse.csgraph"]),
@@ -293,6 +370,8 @@ PACKAGES = {
 }
 
 MANY = {"scipy": scipy_many, "igraph": igraph_many}
+
+MEASURES = {"igraph": igraph_measure, "networkit": networkit_measure, "networkx": networkx_measure}
 
 
 def answer_many(job, rows):
@@ -308,6 +387,22 @@ def answer_many(job, rows):
             say(**{"pass": index}, first=first, seconds=took, answers=[digest(row) for row in found])
 
 
+def answer_measure(job, folder, find, scores_of):
+    timed, spent, warm_ups = 0, 0.0, 1
+    while timed < job["repeats"] and (spent <= job["budget"] or not timed):
+        start = time.perf_counter()
+        found = find()
+        took = time.perf_counter() - start
+        if warm_ups and took < job["budget"]:
+            warm_ups = 0
+            continue
+        name = f"scores-{timed}"
+        with open(os.path.join(folder, name), "wb") as file:
+            array.array("d", scores_of(found)).tofile(file)
+        say(scores=name, seconds=took)
+        timed, spent = timed + 1, spent + took
+
+
 def main():
     folder = sys.argv[1]
     with open(os.path.join(folder, "job.json")) as file:
@@ -321,6 +416,12 @@ def main():
         return
     graph = load(folder, job)
     many = "at_once" in job
+    if "measure" in job:
+        start = time.perf_counter()
+        version, find, scores_of = MEASURES[job["package"]](job, *graph)
+        say(version=version, prepare=time.perf_counter() - start)
+        answer_measure(job, folder, find, scores_of)
+        return
     start = time.perf_counter()
     version, search = (MANY[job["package"]] if many else prepare)(job, *graph)
     say(version=version, prepare=time.perf_counter() - start)

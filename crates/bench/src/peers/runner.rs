@@ -23,9 +23,21 @@ pub(crate) fn run(
     watch: &Watch,
 ) -> Result<Option<std::result::Result<Ended, String>>> {
     let folder = tempfile::tempdir().map_err(|error| Error::io(std::env::temp_dir(), error))?;
-    write_job(task, weighted, job, folder.path()).map_err(|error| Error::io(folder.path(), error))?;
+    run_in(folder.path(), task, weighted, job, tools, watch)
+}
+
+/// The same in a folder that is there, where files that the runner writes stay.
+pub(crate) fn run_in(
+    folder: &Path,
+    task: &Task<'_>,
+    weighted: bool,
+    job: Value,
+    tools: &Tools,
+    watch: &Watch,
+) -> Result<Option<std::result::Result<Ended, String>>> {
+    write_job(task, weighted, job, folder).map_err(|error| Error::io(folder, error))?;
     let mut command = Command::new(&tools.python);
-    command.arg(folder.path().join("runner.py")).arg(folder.path());
+    command.arg(folder.join("runner.py")).arg(folder);
     // Reading and preparing the graph in Python is slow, so the runner gets twice the time limit.
     let seconds = 2.0 * task.limits.timeout + task.limits.budget + 5.0;
     match process::run(&mut command, seconds, &watch.control) {

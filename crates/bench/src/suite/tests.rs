@@ -150,6 +150,9 @@ fn mistakes_in_a_suite_are_told() {
     let hierarchies = FILES.iter().find(|(name, _)| *name == "hierarchies").unwrap().1;
     let without = hierarchies.replacen("targets = 100\n", "", 1);
     assert!(Suite::parse("x", &without).unwrap_err().to_string().contains("table-100: a table, and nothing else"));
+    let centralities = FILES.iter().find(|(name, _)| *name == "centralities").unwrap().1;
+    let without = centralities.replacen("steps = 2\n", "", 1);
+    assert!(Suite::parse("x", &without).unwrap_err().to_string().contains("within-2: neighborhoods, and nothing else"));
     let claim = "\n[[claim]]\ntext = 't'\nsays = 's'\nexperiment = 'table'\nslow = 'a'\nfast = 'b'\n";
     for (more, told) in [
         ("holds-if = { least = 3, most = 2 }", "has no ratio"),
