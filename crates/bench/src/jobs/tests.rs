@@ -9,6 +9,11 @@ use crate::suite::Limits;
 use crate::{Options, Suite, run};
 
 pub(super) fn quick(suite: &str, python: &str) -> Results {
+    quick_on(&[], suite, python)
+}
+
+/// A quick run on these graphs, or on all if there are none.
+pub(super) fn quick_on(graphs: &[&str], suite: &str, python: &str) -> Results {
     let options = Options {
         quick: true,
         engine: Engine::Cpu,
@@ -16,7 +21,7 @@ pub(super) fn quick(suite: &str, python: &str) -> Results {
         timeout: None,
         budget: None,
         experiments: Vec::new(),
-        graphs: Vec::new(),
+        graphs: graphs.iter().map(|graph| (*graph).to_owned()).collect(),
         data: None,
         output: None,
         resume: false,

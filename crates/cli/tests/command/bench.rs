@@ -321,7 +321,9 @@ fn algorithms_of_the_lab_are_there_by_name() {
 fn suites_are_listed() {
     let folder = Folder::new();
     let listed = folder.run("bench --list").ok();
-    for suite in ["harish-narayanan", "katz-kider", "singh", "rejaud", "pathak", "gap", "peers", "hierarchies"] {
+    for suite in
+        ["harish-narayanan", "katz-kider", "singh", "rejaud", "pathak", "gap", "peers", "hierarchies", "centralities"]
+    {
         assert!(listed.contains(suite), "{listed}");
     }
     let listed = folder.run("bench --suite rejaud --list").ok();

@@ -7,9 +7,9 @@ use crate::digest::{Digest, hash_row, hexadecimal};
 /// The greatest difference between two scores of a vertex, as a share of the expected one. What is expected to be 0 has to be 0.
 const TOLERANCE: f64 = 1e-9;
 
-fn differ(expected: f64, found: f64) -> bool {
-    // Written so that what is no number differs from everything.
-    !((expected - found).abs() <= TOLERANCE * expected.abs())
+/// Whether two scores are the same but for rounding. What is no number agrees with nothing.
+fn agree(expected: f64, found: f64) -> bool {
+    (expected - found).abs() <= TOLERANCE * expected.abs()
 }
 
 /// Compares the scores of all vertices with those expected.
@@ -22,7 +22,7 @@ pub(super) fn compare(expected: &[f64], found: &[f64]) -> Result<()> {
         return Err(Error::NotVerified(format!("{} scores of {} vertices", found.len(), expected.len())));
     }
     let mut differing =
-        expected.iter().zip(found).enumerate().filter(|(_, (expected, found))| differ(**expected, **found));
+        expected.iter().zip(found).enumerate().filter(|(_, (expected, found))| !agree(**expected, **found));
     let Some((vertex, (wanted, score))) = differing.next() else { return Ok(()) };
     let (differ, all) = (1 + differing.count(), expected.len());
     Err(Error::NotVerified(format!("vertex {vertex} has {score} instead of {wanted}; {differ} of {all} scores differ")))
