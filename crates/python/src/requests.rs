@@ -286,7 +286,7 @@ impl Graph {
     ) -> PyResult<Bound<'py, PyAny>> {
         let request = with_options!(warpath::Neighborhoods::within(within), from(some_vertices(sources, "sources")?));
         let found = self.solve_long(py, progress, |solver| solver.solve(request.clone()))?;
-        Ok(found.sizes().to_vec().into_pyarray(py).into_any())
+        Ok(found.into_sizes().into_pyarray(py).into_any())
     }
 
     /// Which vertices reach which. With `reflexive` every vertex reaches itself; without, only over a cycle.

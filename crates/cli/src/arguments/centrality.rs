@@ -16,7 +16,7 @@ pub struct CentralityArguments {
     /// The measure
     #[arg(long, short, value_name = "MEASURE", value_enum)]
     pub measure: Measure,
-    /// Estimate the measure by searches from this many vertices, drawn at random
+    /// Estimate the measure by searches from this many vertices, drawn at random (not for eccentricity and neighborhood)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sample: Option<u32>,
     /// The seed of the sample

@@ -215,7 +215,7 @@ impl Asked<'_> {
             return Ok(None);
         }
         let report = self.solver.solve(request)?.report().clone();
-        let scores = of_rows(graph, &sink, self.arguments.measure, self.sources);
+        let scores = of_rows(graph, &sink, reduction, self.sources);
         Ok(Some(Measured { scores, report, error: None }))
     }
 
@@ -285,22 +285,22 @@ fn pairs_of_ends(graph: &Graph) -> f64 {
 fn of_rows<'g>(
     graph: &'g Graph,
     reductions: &RowReductions,
-    measure: Measure,
+    reduction: Reduction,
     sources: Option<&[VertexId]>,
 ) -> Scores<'g> {
-    let values: Cow<'_, [f64]> = match measure {
-        Measure::Closeness => reductions.closeness().into(),
-        Measure::Harmonic => match sources {
-            None => reductions.harmonic().into(),
+    let (title, values): (_, Cow<'_, [f64]>) = match reduction {
+        Reduction::Closeness => ("closeness", reductions.closeness().into()),
+        Reduction::Harmonic => match sources {
+            None => ("harmonic", reductions.harmonic().into()),
             Some(sources) => {
                 let all = graph.vertices() as f64 - 1.0;
                 let mut others = vec![sources.len() as f64; graph.vertices()];
                 sources.iter().for_each(|&source| others[source as usize] -= 1.0);
                 let estimate = |(&sum, &others): (&f64, &f64)| if sum == 0.0 { 0.0 } else { sum * all / others };
-                reductions.harmonic().iter().zip(&others).map(estimate).collect()
+                ("harmonic", reductions.harmonic().iter().zip(&others).map(estimate).collect())
             }
         },
-        Measure::Eccentricity | Measure::Betweenness | Measure::Neighborhood => {
+        Reduction::Eccentricity | Reduction::Histogram => {
             let names = Names::of(graph);
             let values = reductions.eccentricities();
             return Scores {
@@ -309,5 +309,5 @@ fn of_rows<'g>(
             };
         }
     };
-    Scores::of_vertices(graph, measure.name(), &values)
+    Scores::of_vertices(graph, title, &values)
 }

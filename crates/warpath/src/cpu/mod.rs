@@ -7,6 +7,7 @@ pub(crate) mod apsp;
 pub(crate) mod betweenness;
 pub(crate) mod bfs;
 pub(crate) mod closure;
+pub(crate) mod level_sums;
 pub(crate) mod neighborhoods;
 pub(crate) mod sssp;
 
@@ -17,6 +18,6 @@ pub(crate) use crate::team::{Team, Worker};
 pub(crate) fn algorithms() -> impl Iterator<Item = &'static AlgorithmInfo> {
     let searches =
         bfs::ALGORITHMS.iter().map(|entry| &entry.info).chain(sssp::ALGORITHMS.iter().map(|entry| &entry.info));
-    let all_pairs = apsp::ALGORITHMS.iter().map(|entry| &entry.info);
+    let all_pairs = apsp::ALGORITHMS.iter().map(|entry| &entry.info).chain([&level_sums::INFO]);
     searches.chain(all_pairs).chain(closure::ALGORITHMS.iter().map(|entry| &entry.info))
 }

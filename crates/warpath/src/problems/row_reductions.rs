@@ -15,8 +15,8 @@
 //!   thousandth of the greatest weight, and doubles until there are at most 65,536 bins.
 //!
 //! Work O(rows * columns), memory O(rows + columns). Sums of integers are exact; floats are added up in the order of
-//! the rows, which does not depend on threads. A GPU may add up searches without weights by itself, without any rows: then
-//! inverse distances are added up level by level, and their sums differ from those of rows in the last bits.
+//! the rows, which does not depend on threads. Searches without weights may be added up without any rows: then inverse
+//! distances are added up level by level, and their sums differ from those of rows in the last bits.
 
 use std::collections::BTreeMap;
 

@@ -40,7 +40,7 @@ pub(super) enum Algorithm {
     OnMatrix(&'static MatrixAlgorithm),
     /// On a GPU, by searches.
     BySearches(&'static SearchesAlgorithm),
-    /// On a GPU, sums over searches in place of rows.
+    /// On either engine, sums over searches in place of rows.
     Sums(WantedSums),
 }
 
@@ -171,7 +171,7 @@ fn decide(
     if request.algorithm.as_deref() == Some(level_sums::INFO.name) {
         return sums::decide_as_asked(request, solver, sink, table);
     }
-    let may_be_sums = on_cpu.is_none();
+    let may_be_on_cuda = on_cpu.is_none();
     let placed = match on_cpu {
         Some(reason) => Placed::on_cpu(reason),
         None => {
@@ -187,8 +187,8 @@ fn decide(
         None => predicted::pick_on_cpu(solver, &table),
     };
     let decided = decide_on(request, solver, sink, table, Picked { placed, algorithm, reason })?;
-    Ok(match sink.filter(|_| may_be_sums && request.algorithm.is_none()) {
-        Some(sink) => sums::decide_if_quicker(request, solver, sink, decided),
+    Ok(match sink.filter(|_| request.algorithm.is_none()) {
+        Some(sink) => sums::decide_if_quicker(request, solver, sink, decided, may_be_on_cuda),
         None => decided,
     })
 }

@@ -246,6 +246,8 @@ fn on_cuda<L: MinPlus>(
     let &BetweennessTask { sources, targets, endpoints, arcs, control, .. } = task;
     let asked = cuda::Task { sources, targets, endpoints, arcs, control };
     let outcome = solver.team.install(|| cuda::solve(&device, &solver.graph, &asked))?;
+    // Others may have the device while the CPU does the rest.
+    drop(state);
     let [prepare, mut solve, download] = outcome.seconds;
     let start = Instant::now();
     let (vertices, arcs) = (outcome.vertices, outcome.arcs);

@@ -416,9 +416,9 @@ fn graph_bytes(graph: &Graph) -> u64 {
     4 * (graph.vertices() as u64 + graph.arcs() as u64)
 }
 
-/// The threads of each search: those from several sources have one each.
+/// The threads of each search: several searches have one each.
 fn threads_of_a_search(solver: &Solver, many: Option<usize>) -> usize {
-    if many.is_some() { 1 } else { solver.team.threads() }
+    if many.is_some_and(|many| many > 1) { 1 } else { solver.team.threads() }
 }
 
 #[cfg(test)]

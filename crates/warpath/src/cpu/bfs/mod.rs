@@ -117,9 +117,8 @@ impl BfsAlgorithm {
 
 /// The algorithm predicted fastest for one search on this graph, by name, and why.
 ///
-/// Levels of a graph with few arcs a vertex are short, as in roads, and there one thread with a queue is best, unless the graph is large and
-/// several threads are there. All
-/// other graphs go to `direction-optimizing`, which is that same queue where levels turn out short. It goes bottom-up
+/// Levels of a graph with few arcs a vertex are short, as in roads, and there one thread with a queue is best, unless the
+/// graph is large and several threads share it. All other graphs go to `direction-optimizing`, which is that same queue where levels turn out short. It goes bottom-up
 /// only if the arcs by head are at hand: making them for one search costs more than it saves.
 pub(crate) fn choose(graph: &Graph, makes_arcs_by_head: bool, threads: usize) -> (&'static str, String) {
     let algorithm = choose_by(graph.vertices(), graph.arcs(), threads);
@@ -248,6 +247,22 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// Threads that have no patience leave lists after a level, or two where one begins before the clock is looked at.
+    #[test]
+    fn lists_end_when_patience_does() {
+        let graph = crate::generate("grid:40x40").unwrap();
+        let solver = Solver::builder(graph).threads(3).open().unwrap();
+        let levels_in_lists = |patience: &str| {
+            let algorithm = format!("direction-optimizing:narrow=0,wide=1e9,patience={patience}");
+            let tree = solver.solve(Bfs::from(0).algorithm(algorithm)).unwrap();
+            tree.report().statistics.iter().find(|(name, _)| *name == "levels_in_lists").unwrap().1
+        };
+        if solver.threads() > 1 {
+            assert!((1..=2).contains(&levels_in_lists("0")));
+            assert!(levels_in_lists("1e9") > 70);
         }
     }
 

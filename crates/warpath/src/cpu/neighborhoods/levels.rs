@@ -1,9 +1,8 @@
-//! Breadth-first searches from up to 256 sources at once, which end at a level and count what each of them has seen.
+//! Breadth-first searches from up to 256 sources at once, which may end at a level.
 //!
 //! A vertex has a bit for each search, in four words. A level looks at the arcs of the vertices that some search found in the level before, and
-//! hands on the bits that are new at the head. Vertices are kept in lists, so that a level costs the arcs it looks at. What each search has seen
-//! is counted in binary, 256 counters at a time: a plane of bits for each binary digit, and an addition carries from plane to plane,
-//! through two of them on average.
+//! hands on the bits that are new at the head. Vertices are kept in lists, so that a level costs the arcs it looks at. Whoever searches is told which
+//! searches find a vertex in which level ([`Tally`]).
 //!
 //! Source: Then et al. 2014, "The More the Merrier: Efficient Multi-Source Graph Traversal".
 
@@ -13,12 +12,12 @@ use crate::{Control, Result, memory};
 /// The words of a vertex.
 const WORDS: usize = 4;
 /// Searches at once.
-pub(super) const SEARCHES: usize = 64 * WORDS;
+pub(crate) const SEARCHES: usize = 64 * WORDS;
 /// Vertices between two looks at whether the work is cancelled.
 const BETWEEN_CHECKS: usize = 1 << 14;
 
 /// A bit for each search.
-type Bits = [u64; WORDS];
+pub(crate) type Bits = [u64; WORDS];
 const NONE: Bits = [0; WORDS];
 
 /// What an arc asks of its head, in one line of the cache.
@@ -31,8 +30,19 @@ struct Vertex {
     fresh: Bits,
 }
 
+/// Takes what searches find.
+pub(crate) trait Tally {
+    /// A level begins, to which the next vertices belong.
+    fn begin(&mut self, _level: u32) -> Result<()> {
+        Ok(())
+    }
+
+    /// These searches find a vertex, which has the level that began last. A vertex comes up once a level.
+    fn found(&mut self, vertex: VertexId, searches: Bits);
+}
+
 /// Searches that are run again and again.
-pub(super) struct ByLevels<'a> {
+pub(crate) struct ByLevels<'a> {
     graph: &'a Csr,
     vertices: Vec<Vertex>,
     /// The searches that found a vertex in the level before.
@@ -45,12 +55,12 @@ pub(super) struct ByLevels<'a> {
 
 impl<'a> ByLevels<'a> {
     /// The bytes that they take.
-    pub(super) fn bytes(graph: &Csr) -> u64 {
+    pub(crate) fn bytes(graph: &Csr) -> u64 {
         let of_a_vertex = size_of::<Vertex>() + size_of::<Bits>() + 3 * size_of::<VertexId>();
         graph.vertices() as u64 * of_a_vertex as u64
     }
 
-    pub(super) fn new(graph: &'a Csr) -> Result<Self> {
+    pub(crate) fn new(graph: &'a Csr) -> Result<Self> {
         let count = graph.vertices();
         let list = || memory::with_capacity("lists of vertices", count);
         Ok(ByLevels {
@@ -63,15 +73,14 @@ impl<'a> ByLevels<'a> {
         })
     }
 
-    /// Counts the vertices that each source reaches within so many arcs.
-    pub(super) fn run(
+    /// Searches from these sources, to so many arcs from them at most. If it fails, it can't be run again.
+    pub(crate) fn run(
         &mut self,
         sources: &[VertexId],
         cutoff: u32,
-        sizes: &mut [u64],
+        tally: &mut impl Tally,
         control: &Control,
     ) -> Result<()> {
-        let mut counters = Counters::default();
         for (search, &source) in sources.iter().enumerate() {
             let there = &mut self.vertices[source as usize];
             if there.fresh == NONE {
@@ -79,17 +88,18 @@ impl<'a> ByLevels<'a> {
             }
             there.fresh[search / 64] |= 1 << (search % 64);
         }
-        self.settle(&mut counters);
-        for _ in 0..cutoff {
-            if self.frontier.is_empty() {
+        tally.begin(0)?;
+        self.settle(tally);
+        for level in 1..=cutoff {
+            self.expand(control)?;
+            if self.next.is_empty() {
                 break;
             }
-            self.expand(control)?;
-            self.settle(&mut counters);
+            tally.begin(level)?;
+            self.settle(tally);
         }
         self.frontier.drain(..).for_each(|v| self.found[v as usize] = NONE);
         self.touched.drain(..).for_each(|v| self.vertices[v as usize].seen = NONE);
-        sizes.iter_mut().enumerate().for_each(|(search, size)| *size = counters.of(search));
         Ok(())
     }
 
@@ -116,8 +126,8 @@ impl<'a> ByLevels<'a> {
         Ok(())
     }
 
-    /// Makes the vertices that were listed the frontier, and counts them.
-    fn settle(&mut self, counters: &mut Counters) {
+    /// Makes the vertices that were listed the frontier, and tells of them.
+    fn settle(&mut self, tally: &mut impl Tally) {
         for &v in &self.next {
             let there = &mut self.vertices[v as usize];
             if there.seen == NONE {
@@ -126,35 +136,8 @@ impl<'a> ByLevels<'a> {
             let fresh = std::mem::replace(&mut there.fresh, NONE);
             (0..WORDS).for_each(|word| there.seen[word] |= fresh[word]);
             self.found[v as usize] = fresh;
-            counters.add(fresh);
+            tally.found(v, fresh);
         }
         std::mem::swap(&mut self.frontier, &mut self.next);
-    }
-}
-
-/// A counter for each search: the plane at place `k` has the binary digits of 2^k of all of them.
-#[derive(Default)]
-struct Counters(Vec<Bits>);
-
-impl Counters {
-    /// Adds 1 to the counters of these searches.
-    fn add(&mut self, searches: Bits) {
-        let mut carry = searches;
-        for plane in &mut self.0 {
-            if carry == NONE {
-                return;
-            }
-            for word in 0..WORDS {
-                (plane[word], carry[word]) = (plane[word] ^ carry[word], plane[word] & carry[word]);
-            }
-        }
-        if carry != NONE {
-            self.0.push(carry);
-        }
-    }
-
-    fn of(&self, search: usize) -> u64 {
-        let digits = self.0.iter().map(|plane| plane[search / 64] >> (search % 64) & 1);
-        digits.enumerate().map(|(place, digit)| digit << place).sum()
     }
 }

@@ -6,13 +6,13 @@
 //! thread takes many of them: its searches then touch a part of its memory.
 
 mod distances;
-mod levels;
+pub(crate) mod levels;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use self::distances::ByWeights;
-use self::levels::{ByLevels, SEARCHES};
+use self::levels::{Bits, ByLevels, SEARCHES, Tally};
 use crate::cpu::Team;
 use crate::graph::{Adjacency, Csr, MinPlus, VertexId};
 use crate::{Control, Result, memory};
@@ -41,7 +41,12 @@ pub(crate) fn by_levels(task: &NeighborhoodsTask<'_>, cutoff: u32) -> Result<Vec
     let at_once = task.sources.len().div_ceil(2 * task.team.threads()).clamp(1, SEARCHES);
     count(task, at_once, || {
         let mut searches = ByLevels::new(task.graph)?;
-        Ok(move |sources: &[VertexId], sizes: &mut [u64]| searches.run(sources, cutoff, sizes, task.control))
+        Ok(move |sources: &[VertexId], sizes: &mut [u64]| {
+            let mut counters = Counters::default();
+            searches.run(sources, cutoff, &mut counters, task.control)?;
+            sizes.iter_mut().enumerate().for_each(|(search, size)| *size = counters.of(search));
+            Ok(())
+        })
     })
 }
 
@@ -120,4 +125,34 @@ fn count<S: FnMut(&[VertexId], &mut [u64]) -> Result<()>>(
     });
     results.into_iter().collect::<Result<()>>()?;
     Ok(sizes)
+}
+
+/// How many vertices each search has seen, 256 counters in binary: the plane at place `k` has the digits of 2^k of all of them. An addition carries from plane to
+/// plane, through two of them on average.
+#[derive(Default)]
+struct Counters(Vec<Bits>);
+
+impl Tally for Counters {
+    /// Adds 1 to the counters of these searches.
+    fn found(&mut self, _: VertexId, searches: Bits) {
+        let mut carry = searches;
+        for plane in &mut self.0 {
+            if carry == Bits::default() {
+                return;
+            }
+            for word in 0..carry.len() {
+                (plane[word], carry[word]) = (plane[word] ^ carry[word], plane[word] & carry[word]);
+            }
+        }
+        if carry != Bits::default() {
+            self.0.push(carry);
+        }
+    }
+}
+
+impl Counters {
+    fn of(&self, search: usize) -> u64 {
+        let digits = self.0.iter().map(|plane| plane[search / 64] >> (search % 64) & 1);
+        digits.enumerate().map(|(place, digit)| digit << place).sum()
+    }
 }

@@ -9,7 +9,7 @@
 //! - **The same bits as on the CPU.** Sums over a row are made piece by piece in the order of the arcs, as there (`cpu/betweenness`). What the sources find is added
 //!   up in fixed point, for each vertex and, if they are asked for, for each arc: the share of an arc is its tail's count times its head's number.
 //!   A warp has a row or a piece alone, and adds the numbers of its 32 searches at once.
-//! - **Counts** are exact up to 2^53. A search with a greater one is not counted, and its source is handed back; so is one of more than 65,534 levels.
+//! - **Counts** are exact up to 2^53. A search with a greater one is not counted, and its source is handed back; so are the 32 sources of searches of which one has more than 65,534 levels.
 //! - **Targets** are bits of vertices: in place of 1 + dependency, others have the dependency alone. **With the ends of paths,** a vertex also counts as a
 //!   target, which the kernels add; and a source once for each target that it reaches, which they count and the host adds.
 //!

@@ -41,16 +41,31 @@ pub(super) struct Start<'a> {
     pub(super) patience: Patience,
 }
 
-/// How long the levels of this gear may take: so many nanoseconds for each arc, and for some arcs more, in which threads wake up.
+/// How much longer the levels of this gear may take in a search: so many nanoseconds for each arc, and for some arcs more, in which threads wake up.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience(pub(super) f64);
+pub(super) struct Patience {
+    nanoseconds: f64,
+    /// The time that is left, whatever arcs are still to come.
+    left: f64,
+}
 
 impl Patience {
-    const WAKING_UP: usize = 1 << 16;
+    const WAKING_UP: f64 = (1 << 16) as f64;
 
-    /// Whether levels with so many arcs have taken longer.
-    fn is_lost(self, taken: Duration, arcs: usize) -> bool {
-        taken.as_secs_f64() > self.0 * 1e-9 * (arcs + Self::WAKING_UP) as f64
+    /// So many nanoseconds for each arc.
+    pub(super) fn new(nanoseconds: f64) -> Self {
+        Patience { nanoseconds, left: nanoseconds * Self::WAKING_UP * 1e-9 }
+    }
+
+    /// The patience that is left after levels with so many arcs that have taken so long; it never grows.
+    pub(super) fn after(self, taken: Duration, arcs: usize) -> Self {
+        let more = self.nanoseconds * 1e-9 * arcs as f64 - taken.as_secs_f64();
+        Patience { left: self.left + more.min(0.0), ..self }
+    }
+
+    /// Whether nothing is left.
+    fn is_lost(self) -> bool {
+        self.left <= 0.0
     }
 }
 
@@ -97,7 +112,7 @@ impl Lists {
         let mut at = GearEnd::at(start.level);
         let (mut vertices, mut is_first) = (start.frontier.len(), true);
         let mut unsettled_targets = task.targets.to_vec();
-        let (start_of_gear, mut arcs_done) = (Instant::now(), 0);
+        let start_of_gear = Instant::now();
         worker.barrier();
         loop {
             if !task.targets.is_empty() {
@@ -117,7 +132,7 @@ impl Lists {
                 if task.control.is_cancelled() {
                     round.interrupted.store(true, Relaxed);
                 }
-                if start.patience.is_lost(start_of_gear.elapsed(), arcs_done) {
+                if start.patience.after(start_of_gear.elapsed(), at.arcs).is_lost() {
                     round.is_slow.store(true, Relaxed);
                 }
             }
@@ -160,7 +175,7 @@ impl Lists {
             worker.barrier();
             let discovered = round.discovered.load(Relaxed);
             at.arcs_before = round.arcs.load(Relaxed);
-            arcs_done += at.arcs_before;
+            at.arcs += at.arcs_before;
             let arcs = (at.arcs_before as f64 * discovered as f64 / vertices as f64) as usize;
             vertices = discovered;
             at.parity = 1 - at.parity;

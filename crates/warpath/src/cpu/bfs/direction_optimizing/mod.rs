@@ -35,6 +35,7 @@ mod level;
 mod lists;
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::Instant;
 
 use level::{Level, ones};
 use lists::{Lists, Patience, ROOT_OF_ARCS, Start, workers_for};
@@ -175,13 +176,15 @@ pub(super) struct GearEnd {
     end: End,
     /// Arcs out of the frontier before.
     arcs_before: usize,
+    /// Arcs of all levels of lists.
+    arcs: usize,
     counters: [u64; 4],
 }
 
 impl GearEnd {
     /// Before the first level after this one.
     fn at(level: u32) -> Self {
-        GearEnd { level, parity: 0, end: End::Done, arcs_before: 0, counters: [0; 4] }
+        GearEnd { level, parity: 0, end: End::Done, arcs_before: 0, arcs: 0, counters: [0; 4] }
     }
 }
 
@@ -238,7 +241,7 @@ impl DirectionOptimizing {
         // A thread that has nobody to share with is as quick with its queue.
         let threads = task.team.threads();
         let narrow_arcs = if threads == 1 { wide.arcs } else { asked("narrow", NARROW).min(wide.arcs) };
-        let patience = Patience(task.parameters.get("patience").unwrap_or(PATIENCE));
+        let mut patience = Patience::new(task.parameters.get("patience").unwrap_or(PATIENCE));
         let (mut arcs_before, mut shares_lists) = (0, true);
         loop {
             let arcs = arcs_of(graph, self.queue.frontier(), [narrow_arcs, wide.if_grown]);
@@ -267,7 +270,9 @@ impl DirectionOptimizing {
                     Start { task, noted, level, frontier, least_arcs: narrow_arcs / 2, wide, threads, patience };
                 let team = SmallerTeam::of(workers);
                 let run = |worker: &Worker<'_>| team.run(worker, |worker| self.lists.run(worker, &start));
+                let start_of_gear = Instant::now();
                 let end = on_team(&|worker: &Worker<'_>| run(worker).unwrap_or(GearEnd::at(level)));
+                patience = patience.after(start_of_gear.elapsed(), end.arcs);
                 self.before.clear();
                 if noted.predecessors.is_none() || !noted.undirected {
                     // Nobody will ask for it.
@@ -377,6 +382,7 @@ impl Round {
         self.discovered.store(0, Relaxed);
         self.isolated.store(0, Relaxed);
         self.arcs.store(0, Relaxed);
+        self.is_slow.store(false, Relaxed);
     }
 }
 

@@ -24,6 +24,10 @@ fn widening<L: MinPlus>(task: &SsspTask<'_, L>, in_weights: f64) -> f64 {
     const SAMPLES: usize = 8;
     /// The greatest distance, in typical weights, by the root of the vertices: 0.9 on a grid, 1.5 and 2.9 on roads.
     const ACROSS: f64 = 1.7;
+    // Widths were fitted on two threads.
+    if task.team.threads() <= 2 {
+        return 1.0;
+    }
     let in_a_bucket = (task.adjacency.vertices() as f64).sqrt() * in_weights / ACROSS;
     let widening = (OF_A_THREAD * task.team.threads() as f64 / in_a_bucket.max(1.0)).clamp(1.0, MOST);
     let has_short_rows = average_degree(task) < SHORT_ROWS;

@@ -1,4 +1,4 @@
-//! Reductions by sums on the emulator, and on the GPU if there is one, against rows on the CPU.
+//! Reductions by sums on the CPU and the emulator, and on the GPU if there is one, against rows on the CPU.
 
 use super::*;
 use crate::cuda::device::Device;
@@ -18,20 +18,25 @@ fn on(device: Arc<dyn Device>, graph: &Graph) -> Solver {
 }
 
 fn check(name: &str, gpu: &Solver, request: &Apsp, reductions: &[Reduction]) {
-    let (mut here, mut there) = (RowReductions::new(reductions.to_vec()), RowReductions::new(reductions.to_vec()));
-    let rows = on_cpu(&gpu.graph).solve(request.clone().into_sink(&mut there)).unwrap();
-    let sums = gpu.solve(request.clone().algorithm("level-sums").into_sink(&mut here)).unwrap();
-    assert_eq!(sums.report().algorithm, "level-sums", "{name}");
-    assert_eq!(sums.sources(), rows.sources(), "{name}");
-    assert_eq!(sums.finite_pairs(), rows.finite_pairs(), "{name}");
-    assert_eq!(sums.distance_sum(), rows.distance_sum(), "{name}");
-    assert_eq!(sums.max_distance(), rows.max_distance(), "{name}");
-    assert_eq!(here.eccentricities(), there.eccentricities(), "{name}");
-    assert_eq!(here.closeness(), there.closeness(), "{name}");
-    assert_eq!(here.histogram(), there.histogram(), "{name}");
-    assert_eq!(here.harmonic().len(), there.harmonic().len());
-    for (here, there) in here.harmonic().iter().zip(there.harmonic()) {
-        assert!((here - there).abs() <= 1e-12 * there, "{name}: {here}, {there}");
+    let cpu = on_cpu(&gpu.graph);
+    let mut there = RowReductions::new(reductions.to_vec());
+    let rows = cpu.solve(request.clone().algorithm("repeated-searches").into_sink(&mut there)).unwrap();
+    for (solver, engine) in [(&cpu, "cpu"), (gpu, "cuda:0")] {
+        let mut here = RowReductions::new(reductions.to_vec());
+        let sums = solver.solve(request.clone().algorithm("level-sums").into_sink(&mut here)).unwrap();
+        let name = format!("{name}, {engine}");
+        assert_eq!((&*sums.report().algorithm, &*sums.report().engine), ("level-sums", engine), "{name}");
+        assert_eq!(sums.sources(), rows.sources(), "{name}");
+        assert_eq!(sums.finite_pairs(), rows.finite_pairs(), "{name}");
+        assert_eq!(sums.distance_sum(), rows.distance_sum(), "{name}");
+        assert_eq!(sums.max_distance(), rows.max_distance(), "{name}");
+        assert_eq!(here.eccentricities(), there.eccentricities(), "{name}");
+        assert_eq!(here.closeness(), there.closeness(), "{name}");
+        assert_eq!(here.histogram(), there.histogram(), "{name}");
+        assert_eq!(here.harmonic().len(), there.harmonic().len());
+        for (here, there) in here.harmonic().iter().zip(there.harmonic()) {
+            assert!((here - there).abs() <= 1e-12 * there, "{name}: {here}, {there}");
+        }
     }
 }
 
@@ -73,8 +78,7 @@ fn whoever_needs_rows_gets_an_error_or_rows() {
         let gpu = on(device.clone(), &undirected);
         assert!(gpu.solve(asked()).unwrap_err().to_string().contains("makes no rows"));
         assert!(gpu.solve(asked().into_sink(&mut ())).unwrap_err().to_string().contains("makes no rows"));
-        let error = on_cpu(&undirected).solve(asked().into_sink(&mut RowReductions::new([Reduction::Closeness])));
-        assert!(error.unwrap_err().to_string().contains("only a GPU has `level-sums`"));
+        assert!(on_cpu(&undirected).solve(asked()).unwrap_err().to_string().contains("makes no rows"));
     }
 }
 
@@ -93,6 +97,13 @@ fn sums_are_chosen_where_they_are_predicted_to_be_quicker() {
         assert_ne!(chosen(Apsp::all().to([3]), Reduction::Closeness), "level-sums");
         assert_eq!(chosen(Apsp::all().algorithm("batched"), Reduction::Closeness), "batched");
     }
+    // On the CPU, where levels are few.
+    let chosen = |graph: &Graph, reduction| {
+        let mut sink = RowReductions::new([reduction]);
+        on_cpu(graph).decide(&Apsp::all().into_sink(&mut sink)).unwrap().algorithm().to_owned()
+    };
+    assert_eq!(chosen(&graph, Reduction::Harmonic), "level-sums");
+    assert_ne!(chosen(&crate::generate::generate("roads:20000").unwrap(), Reduction::Harmonic), "level-sums");
 }
 
 #[test]
