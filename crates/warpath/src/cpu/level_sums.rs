@@ -173,7 +173,8 @@ impl Tally for Found {
             *sum += u64::from(count) * u64::from(self.level);
         }
         if let Some(sums) = self.inverse_sums.as_mut().filter(|_| self.level > 0) {
-            sums.add(vertex, f64::from(count) / f64::from(self.level));
+            // However many searches find it at once, each adds the same.
+            sums.add_times(vertex, 1.0 / f64::from(self.level), count);
         }
         if let Some(greatest) = self.greatest.get_mut(vertex) {
             *greatest = (*greatest).max(self.level);

@@ -25,12 +25,19 @@ impl Sums {
     /// Adds a number below 2^63 to one of them.
     #[inline(always)]
     pub(crate) fn add(&mut self, index: usize, number: f64) {
+        self.add_times(index, number, 1);
+    }
+
+    /// Adds a number below 2^63 so many times.
+    #[inline(always)]
+    pub(crate) fn add_times(&mut self, index: usize, number: f64, times: u32) {
         debug_assert!((0.0..Self::ONE / 2.0).contains(&number), "{number}");
         let whole = number as i64;
         let part = ((number - whole as f64) * Self::ONE) as u64;
+        let fixed = u128::from(whole as u64) << 64 | u128::from(part);
         let sum = &mut self.0[index];
         // Fewer than 2^32 sources depend on fewer than 2^32 targets each: no sum overflows.
-        *sum = sum.wrapping_add(u128::from(whole as u64) << 64 | u128::from(part));
+        *sum = sum.wrapping_add(fixed.wrapping_mul(times.into()));
     }
 
     /// Adds other sums to these.
@@ -63,5 +70,8 @@ mod tests {
         assert_eq!(both.0, forward.0);
         assert_eq!(forward.into_floats().unwrap(), [0.0, 4e18 + 1e9 / 7.0 + 1.0]);
         assert_eq!(sum_of(&mut std::iter::repeat_n(0.125, 24)).into_floats().unwrap(), [0.0, 3.0]);
+        let (mut at_once, times) = (Sums::new(2).unwrap(), 1000);
+        at_once.add_times(1, 1.0 / 3.0, times);
+        assert_eq!(at_once.0, sum_of(&mut std::iter::repeat_n(1.0 / 3.0, times as usize)).0);
     }
 }
