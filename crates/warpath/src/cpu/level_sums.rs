@@ -34,9 +34,9 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
 pub(crate) fn seconds(work: &Workload<'_>) -> f64 {
     /// Seconds of a thread for an arc that searches share, in a cache and from memory.
     const OF_ARC: [f64; 2] = [3e-9, 8.5e-9];
-    /// Bytes of a vertex, and those that a cache keeps.
+    /// Bytes of a vertex, and those that the cache of a core keeps.
     const OF_VERTEX: f64 = 96.0;
-    const CACHE: f64 = 16e6;
+    const CACHE: f64 = 2e6;
     /// Levels in which some of 256 searches finds a vertex, where levels are few.
     const LEVELS_OF_VERTEX: f64 = 3.5;
     let of_arc = OF_ARC[usize::from(work.vertices() * OF_VERTEX > CACHE)];
