@@ -4,35 +4,33 @@ use crate::cpu::sssp::SsspTask;
 use crate::graph::{DistanceValue, Growth, MinPlus, Weight, WeightKind};
 
 /// A width for which buckets are large enough to share and small enough to visit few vertices twice: about 1 % of a
-/// weight at 30 arcs a vertex, a few weights at 2 or 3 (fitted to Kronecker, uniform and road graphs); up to twice that where many threads would have
-/// too few vertices in a bucket.
+/// weight at 30 arcs a vertex, a few weights at 2 or 3 (fitted to Kronecker, uniform and road graphs on two threads); wider where many threads
+/// would have too few vertices in a bucket.
 pub(super) fn choose_delta<L: MinPlus>(task: &SsspTask<'_, L>) -> f64 {
-    let in_weights = 40.0 / average_degree(task).powf(2.5);
-    let delta = typical_weight(task) * in_weights * widening(task, in_weights);
+    let delta = typical_weight(task) * 40.0 / average_degree(task).powf(2.5) * widening(task);
     let whole_numbers = !matches!(L::Weight::KIND, WeightKind::F32 | WeightKind::F64);
     if whole_numbers { delta.max(1.0) } else { delta.max(f64::MIN_POSITIVE) }
 }
 
-/// How many times as wide buckets are for so many threads, if they would be so many typical weights wide for two: on 16 threads the roads of New York and a grid of a million
-/// vertices were searched soonest with some 2,000 vertices a bucket.
-fn widening<L: MinPlus>(task: &SsspTask<'_, L>, in_weights: f64) -> f64 {
+/// How many times as wide buckets are for more than two threads, on which widths were fitted. Each bucket costs a meeting, so on a plane each thread gets some vertices of it: on 16
+/// threads the roads of New York, a grid and random points were searched soonest with some 2,000 vertices a bucket.
+fn widening<L: MinPlus>(task: &SsspTask<'_, L>) -> f64 {
     const OF_A_THREAD: f64 = 128.0;
-    const MOST: f64 = 2.0;
-    /// The most arcs a vertex: with more, only arcs up to a limit are relaxed, which was not tried with wider buckets.
-    const SHORT_ROWS: f64 = 8.0;
+    /// The most, where each vertex that is visited again looks at few arcs, and where many arcs keep distances short.
+    const MOST: [f64; 2] = [2.0, 8.0];
+    const MANY_ARCS: f64 = 8.0;
     /// Few, since it takes a moment before every search.
     const SAMPLES: usize = 8;
-    /// The greatest distance, in typical weights, by the root of the vertices: 0.9 on a grid, 1.5 and 2.9 on roads.
-    const ACROSS: f64 = 1.7;
-    // Widths were fitted on two threads.
-    if task.team.threads() <= 2 {
+    let threads = task.team.threads();
+    if threads <= 2 {
         return 1.0;
     }
-    let in_a_bucket = (task.adjacency.vertices() as f64).sqrt() * in_weights / ACROSS;
-    let widening = (OF_A_THREAD * task.team.threads() as f64 / in_a_bucket.max(1.0)).clamp(1.0, MOST);
-    let has_short_rows = average_degree(task) < SHORT_ROWS;
-    let is_plane = || Growth::on_a_plane(task.graph, SAMPLES).is_some();
-    if widening > 1.0 && has_short_rows && is_plane() { widening } else { 1.0 }
+    // Across a plane it is some 8 sqrt(V) / d^1.5 typical weights with d arcs a vertex, and a bucket is 40 / d^2.5 of them wide.
+    let degree = average_degree(task);
+    let in_a_bucket = 5.0 * (task.adjacency.vertices() as f64).sqrt() / degree;
+    let most = MOST[usize::from(degree >= MANY_ARCS)];
+    let widening = (OF_A_THREAD * threads as f64 / in_a_bucket.max(1.0)).clamp(1.0, most);
+    if widening > 1.0 && Growth::on_a_plane(task.graph, SAMPLES).is_some() { widening } else { 1.0 }
 }
 
 /// About the median of the weights, above 0 if any weight is.
