@@ -76,3 +76,44 @@ impl Width {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Control;
+    use crate::algorithms::Parameters;
+    use crate::cpu::Team;
+    use crate::graph::U32ToU32;
+
+    fn delta_on(recipe: &str, threads: usize) -> f64 {
+        let graph = crate::generate(recipe).unwrap();
+        let (team, parameters, control) = (Team::new(threads).unwrap(), Parameters::default(), Control::new());
+        choose_delta(&SsspTask::<U32ToU32> {
+            adjacency: graph.csr().adjacency().unwrap(),
+            graph: &graph,
+            sources: &[0],
+            targets: &[],
+            cutoff: u32::MAX,
+            parameters: &parameters,
+            metric: None,
+            team: &team,
+            control: &control,
+        })
+    }
+
+    #[test]
+    fn buckets_are_wider_for_many_threads_on_planes_alone() {
+        for (recipe, wider) in [
+            ("rgg:13,weights=1..100000", 8.0),
+            ("grid:100x100,weights=1..100000", 2.0),
+            ("kron:11,weights=1..100000", 1.0),
+            ("uniform:12,edges-per-vertex=2,weights=1..100000", 1.0),
+        ] {
+            let on_two = delta_on(recipe, 2);
+            assert!(on_two > 1.0, "{recipe}: {on_two}");
+            assert_eq!(delta_on(recipe, 1), on_two, "{recipe}");
+            let times = delta_on(recipe, 16) / on_two;
+            assert!((times - wider).abs() < 1e-9, "{recipe}: {times} times");
+        }
+    }
+}
