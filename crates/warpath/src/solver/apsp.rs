@@ -169,7 +169,7 @@ fn decide(
 ) -> Result<Decision<Choice>> {
     let table = table(request, solver, sink)?;
     if request.algorithm.as_deref() == Some(level_sums::INFO.name) {
-        return sums::decide_as_asked(request, solver, sink, table);
+        return sums::decide_as_asked(request, solver, sink, table, on_cpu);
     }
     let may_be_on_cuda = on_cpu.is_none();
     let placed = match on_cpu {

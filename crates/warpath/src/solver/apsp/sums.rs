@@ -32,19 +32,21 @@ fn wanted(request: &Apsp, solver: &Solver, sink: Option<&dyn RowSink>) -> Option
     sink.wanted_sums(false).or_else(|| sink.wanted_sums(true).filter(|_| is_by_target(request, solver)))
 }
 
-/// Decides on sums, which were asked for.
+/// Decides on sums, which were asked for; on the CPU if `on_cpu` gives a reason.
 pub(super) fn decide_as_asked(
     request: &Apsp,
     solver: &Solver,
     sink: Option<&dyn RowSink>,
     table: Table,
+    on_cpu: Option<String>,
 ) -> Result<Decision<Choice>> {
     let (Some(wanted), Some(sink)) = (wanted(request, solver, sink), sink) else { return Err(no_rows()) };
     let reason = "asked for".to_owned();
-    let placed = match &solver.engine {
-        Engine::Cpu => Placed::on_cpu("asked for".into()),
-        Engine::Cuda(_) => Placed { engine: Place::Cuda, reason: "asked for".into(), optional: false },
-        Engine::Auto => match on_cuda_if_quicker(solver, &table, wanted, seconds_here(solver, &table), false) {
+    let placed = match (on_cpu, &solver.engine) {
+        (Some(why), _) => Placed::on_cpu(why),
+        (None, Engine::Cpu) => Placed::on_cpu("asked for".into()),
+        (None, Engine::Cuda(_)) => Placed { engine: Place::Cuda, reason: "asked for".into(), optional: false },
+        (None, Engine::Auto) => match on_cuda_if_quicker(solver, &table, wanted, seconds_here(solver, &table), false) {
             Ok((placed, _)) => placed,
             Err(why) => Placed::on_cpu(why),
         },
@@ -117,7 +119,7 @@ fn on_cuda_if_quicker(
     let opening = if is_on_cuda { 0.0 } else { solver.seconds_until_open() };
     let copied = (graph.arcs() * 4 + graph.vertices() * 32) as f64;
     let gpu = (level_sums::INFO.seconds)(&work) + copied / COPYING + opening;
-    // As many searches as there is room for.
+    // The fewest searches at once need the least room; more go at once where there is more.
     let bytes = level_sums::plan(graph, Wanted::sums(wanted), 0).device_bytes();
     let reason = Predicted { gpu, cpu: otherwise }.gpu_pays(solver, bytes)?;
     Ok((Placed { engine: Place::Cuda, reason, optional: true }, gpu))
