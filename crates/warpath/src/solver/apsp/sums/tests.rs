@@ -5,6 +5,7 @@ use crate::cuda::device::Device;
 use crate::cuda::device::testing::devices;
 use crate::graph::{Direction, Graph, GraphBuilder, Unit, VertexId};
 use crate::problems::{Reduction, RowReductions};
+use crate::solver::Request;
 use crate::testing::{Random, graphs_of_every_shape, size};
 
 const ALL: [Reduction; 4] = [Reduction::Eccentricity, Reduction::Closeness, Reduction::Harmonic, Reduction::Histogram];
@@ -79,6 +80,22 @@ fn whoever_needs_rows_gets_an_error_or_rows() {
         assert!(gpu.solve(asked()).unwrap_err().to_string().contains("makes no rows"));
         assert!(gpu.solve(asked().into_sink(&mut ())).unwrap_err().to_string().contains("makes no rows"));
         assert!(on_cpu(&undirected).solve(asked()).unwrap_err().to_string().contains("makes no rows"));
+    }
+}
+
+#[test]
+fn the_cpu_has_them_where_a_device_has_failed() {
+    let graph = crate::generate::generate("kron:7").unwrap();
+    for device in devices(1) {
+        let gpu = on(device, &graph);
+        let mut sink = RowReductions::new([Reduction::Closeness]);
+        let request = Apsp::all().algorithm("level-sums").into_sink(&mut sink);
+        let decision = request.decide_on_cpu(&gpu, None, "it failed".into()).unwrap();
+        assert_eq!(
+            (decision.engine(), decision.algorithm(), decision.engine_reason()),
+            ("cpu", "level-sums", "it failed")
+        );
+        assert!(!decision.fallback);
     }
 }
 
